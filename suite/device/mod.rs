@@ -1,0 +1,144 @@
+//! Devices: memory, launches and clocks behind one trait.
+//!
+//! Owns: [`Device`], and its implementations `cuda` (the only place that names cudarc) and `sim`.
+//! May import `image`, `plan`, `value` and `outcome`. It never sees a reference, a check or a spec.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::image::Image;
+use crate::outcome::{Fault, Finding, named_enum};
+
+named_enum! {
+    DeviceKind { Cuda = "cuda", Sim = "sim" }
+}
+
+/// What a device says of itself without NVML.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct DeviceInfo {
+    pub kind: DeviceKind,
+    pub name: String,
+    /// `GPU-xxxxxxxx-…`; none on the simulator.
+    pub uuid: Option<String>,
+    /// Major and minor.
+    pub compute_capability: (u32, u32),
+    /// `13000` for CUDA 13.0, as the driver reports it; none on the simulator.
+    pub cuda_driver_version: Option<u32>,
+    pub total_memory_bytes: u64,
+    pub l2_bytes: u64,
+}
+
+/// A device buffer: an index into the device's own table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct BufferId(pub usize);
+
+/// A loaded module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ModuleId(pub usize);
+
+/// A point on the device's time line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Stamp(pub usize);
+
+/// What lies between two stamps.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Elapsed {
+    /// By the device's own clock.
+    Milliseconds(f64),
+    /// The simulated device has no clock: thread-instructions executed (one per active lane).
+    Instructions(u64),
+}
+
+/// A module as loaded, with what its compiler said.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    pub module: ModuleId,
+    /// The driver's JIT log, where it compiled PTX and said anything.
+    pub jit_log: Option<String>,
+}
+
+/// One launch, all numbers known.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Launch<'a> {
+    pub module: ModuleId,
+    pub kernel: &'a str,
+    pub grid: [u32; 3],
+    pub block: [u32; 3],
+    /// Dynamic shared memory, bytes.
+    pub shared: u32,
+    pub args: &'a [Argument],
+}
+
+/// One kernel argument, already of the size the kernel's PTX declares.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Argument {
+    /// The address of byte `offset` of a buffer (of its data, not of its guard band).
+    Pointer { buffer: BufferId, offset: u64 },
+    /// The first `size` of these little-endian bytes.
+    Scalar { bytes: [u8; 8], size: u32 },
+}
+
+/// Whether kernels may write a buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    ReadOnly,
+    ReadWrite,
+}
+
+/// A device that runs PTX (or native code): memory, launches in order, one clock.
+///
+/// All work is ordered as it is asked for, as on one stream. Offsets and lengths are bytes; a device may assume that
+/// they lie inside the buffer (the plan has checked them) and panics otherwise.
+pub trait Device {
+    fn info(&self) -> &DeviceInfo;
+
+    /// Loads an image; loading the same one (kind and hash) again is free.
+    ///
+    /// # Errors
+    /// `setup` when the image cannot be used on this device, with the compiler's words.
+    fn load(&mut self, image: &Image) -> Result<Loaded, Fault>;
+
+    /// Allocates `len` bytes (0 is allowed) whose content is undefined.
+    ///
+    /// # Errors
+    /// `setup` when memory runs out.
+    fn alloc(&mut self, len: u64, access: Access) -> Result<BufferId, Fault>;
+
+    /// Frees every buffer.
+    fn free_all(&mut self);
+
+    /// Host to device; also allowed on a read-only buffer.
+    fn upload(&mut self, to: BufferId, offset: u64, bytes: &[u8]) -> Result<(), Fault>;
+
+    /// Fills `len` bytes with copies of `pattern` (1, 2, 4 or 8 bytes).
+    fn fill(&mut self, to: BufferId, offset: u64, len: u64, pattern: &[u8]) -> Result<(), Fault>;
+
+    /// As `fill`, but the content counts as never written: the simulated device reports reads of it.
+    fn poison(&mut self, to: BufferId, offset: u64, len: u64, pattern: &[u8]) -> Result<(), Fault>;
+
+    /// Device to device; the ranges do not overlap.
+    fn copy(&mut self, from: (BufferId, u64), to: (BufferId, u64), len: u64) -> Result<(), Fault>;
+
+    /// # Errors
+    /// `setup` for a shape this device cannot launch; a kernel's own faults may come here or from `finish`.
+    fn launch(&mut self, launch: &Launch<'_>) -> Result<(), Fault>;
+
+    /// Waits for all work.
+    ///
+    /// # Errors
+    /// `kernel fault` (sticky) when a kernel broke the context.
+    fn finish(&mut self) -> Result<(), Fault>;
+
+    /// What the device itself found since the last call: guard bands written (cuda), or the simulator's detectors.
+    /// Waits for all work.
+    fn take_findings(&mut self) -> Result<Vec<Finding>, Fault>;
+
+    /// Device to host, after all work asked for so far. The bytes are 8-byte aligned and live until the next call.
+    fn download(&mut self, from: BufferId, offset: u64, len: u64) -> Result<&[u8], Fault>;
+
+    /// Marks the present point of the time line.
+    fn stamp(&mut self) -> Result<Stamp, Fault>;
+
+    /// Between two stamps; waits for the later one.
+    fn between(&mut self, start: Stamp, end: Stamp) -> Result<Elapsed, Fault>;
+}

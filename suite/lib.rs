@@ -1,0 +1,16 @@
+//! cuda-gates: a conformance suite for CUDA hardware and drivers.
+//!
+//! The flow goes one way:
+//!
+//! ```text
+//! specs/*.yaml → spec → case → plan → device → check → outcome → report → archive
+//!                         ↘ input, reference ↗            (identity joins at report)
+//! ```
+
+pub mod device;
+pub mod image;
+pub mod outcome;
+pub mod plan;
+pub mod report;
+pub mod spec;
+pub mod value;

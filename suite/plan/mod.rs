@@ -1,0 +1,114 @@
+//! A case as pure data: buffers, launches and reads with every number known. No GPU, no spec, no reference.
+//!
+//! Owns: the unrolling of pipelines, loops and swaps, the evaluation of every expression, and the limits
+//! (10,000 launches, sizes that fit). May import `case`, `spec`, `expr`, `image` (signatures), `value` and `outcome`.
+
+use crate::value::ElementType;
+
+/// What a device does for one case.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// Input arrays first (read-only), then buffers, in the spec's order. [`BufferIndex`] counts over both.
+    pub buffers: Vec<PlanBuffer>,
+    /// Module names (kernel files without ending) this plan launches from.
+    pub modules: Vec<String>,
+    /// Each is run on freshly poisoned buffers.
+    pub work: Work,
+    /// Another pipeline whose buffer is the wanted value (`want: {run: …, buffer: …}`): run after, poisoned afresh.
+    pub wanted: Vec<WantedRun>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Work {
+    /// One checked run; its reads are what the check judges.
+    Once { steps: Vec<Step>, reads: Vec<Slice> },
+    /// The same run k times, each poisoned afresh; the reads of all runs are compared.
+    Repeat {
+        runs: u32,
+        steps: Vec<Step>,
+        reads: Vec<Slice>,
+    },
+    /// Timing rows.
+    Rows {
+        warmups: u32,
+        runs: u32,
+        rows: Vec<Row>,
+    },
+}
+
+/// A run whose result is another gate's wanted value; `key` names it to the judge.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WantedRun {
+    pub key: String,
+    pub steps: Vec<Step>,
+    pub read: Slice,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    pub name: String,
+    /// Untimed, once before the warm-ups.
+    pub prepare: Vec<Step>,
+    /// Untimed, before every run.
+    pub prepare_each: Vec<Step>,
+    pub steps: Vec<Step>,
+    /// Bytes read plus written by one run, for GB/s.
+    pub bytes: Option<u64>,
+    /// Read after the last run, one set per verification of the row.
+    pub reads: Vec<Slice>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlanBuffer {
+    pub name: String,
+    pub element: ElementType,
+    /// Elements.
+    pub len: u64,
+    pub is_input: bool,
+}
+
+/// Index into [`Plan::buffers`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct BufferIndex(pub usize);
+
+/// Elements `from..from + len` of a buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Slice {
+    pub buffer: BufferIndex,
+    pub from: u64,
+    pub len: u64,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Step {
+    Launch(Launch),
+    Copy {
+        from: Slice,
+        to: Slice,
+    },
+    /// `pattern` holds one element's little-endian bytes.
+    Fill {
+        to: Slice,
+        pattern: Vec<u8>,
+    },
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Launch {
+    /// Index into [`Plan::modules`].
+    pub module: usize,
+    pub kernel: String,
+    pub grid: [u32; 3],
+    pub block: [u32; 3],
+    /// Dynamic shared memory, bytes.
+    pub shared: u32,
+    pub args: Vec<Argument>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Argument {
+    /// The address of an element.
+    Pointer { buffer: BufferIndex, element: u64 },
+    /// The first `size` of these little-endian bytes.
+    Scalar { bytes: [u8; 8], size: u32 },
+}

@@ -1,0 +1,168 @@
+//! `report.json` and the lines of `results.jsonl`: the versioned record of a run.
+//!
+//! Every field is part of the published schema (`cuda-gates.report/1.0`): names and meanings do not change within a
+//! major version; readers refuse newer majors.
+
+use std::collections::BTreeMap;
+
+use indexmap::IndexMap;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::device::DeviceInfo;
+use crate::image::ImageKind;
+use crate::outcome::{Finding, Outcome, Reason};
+
+pub const SCHEMA: &str = "cuda-gates.report/1.0";
+
+/// The result of one case: one line of `results.jsonl`, one entry of `report.json`'s `cases`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CaseRecord {
+    /// The case's address, and the test's name.
+    pub id: String,
+    pub suite: String,
+    pub gate: String,
+    pub check: String,
+    pub image: ImageKind,
+    /// Axis → value, in the spec's order.
+    pub params: IndexMap<String, serde_json::Value>,
+    pub outcome: Outcome,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub reason: Option<Reason>,
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub findings: Vec<Finding>,
+    /// Shown, never gated.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub reported: BTreeMap<String, serde_json::Value>,
+    /// Numbers that assertions and tables use: `want_len`, `got`, `want`, `launches`, `dropped_launches`.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub values: BTreeMap<String, serde_json::Value>,
+    #[serde(skip_serializing_if = "IndexMap::is_empty", default)]
+    pub timings: IndexMap<String, Timing>,
+    pub duration_ms: f64,
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub kernels: Vec<KernelRecord>,
+    /// A command that runs this case again.
+    pub repro: String,
+}
+
+/// One timing row. Times are absent on the simulated device, which has no clock.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Timing {
+    pub warmups: u32,
+    /// Timed single runs, and runs in the batch.
+    pub runs: u32,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub min_ms: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub median_ms: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub max_ms: Option<f64>,
+    /// `runs` back to back between two events, divided by `runs`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub batch_mean_ms: Option<f64>,
+    /// Median over the baseline row's median.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub times_baseline: Option<f64>,
+    /// Bytes read plus written over the median.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub gb_per_s: Option<f64>,
+    /// `device`: events on the device's own clock; `simulated`: none.
+    pub clock: String,
+    /// `resident` when the row's buffers fit in the card's L2, else `streaming`.
+    pub cache: String,
+    pub launches: u64,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub simulated_instructions: Option<u64>,
+}
+
+/// The code a case ran.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct KernelRecord {
+    pub module: String,
+    pub image_sha256: String,
+    pub compiler: String,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub jit_log: Option<String>,
+}
+
+/// A run, whole.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Report {
+    /// [`SCHEMA`].
+    pub schema: String,
+    pub run: RunRecord,
+    pub suite: SuiteRecord,
+    pub host: BTreeMap<String, serde_json::Value>,
+    pub toolchain: BTreeMap<String, serde_json::Value>,
+    pub device: DeviceRecord,
+    pub totals: Totals,
+    pub cases: Vec<CaseRecord>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RunRecord {
+    /// Sorts by time: `20261129T224100Z-3f2a`.
+    pub id: String,
+    /// RFC 3339, UTC.
+    pub started: String,
+    pub finished: Option<String>,
+    pub profile: String,
+    /// Every selected case has its result.
+    pub complete: bool,
+    /// A filter or exact name chose among the cases.
+    pub filtered: bool,
+    /// Environment variables that change how drivers compile or launch, as found (and cleared for the workers).
+    pub environment: BTreeMap<String, String>,
+    /// From the first allocation to the last verdict, without process start and context creation.
+    pub work_ms: f64,
+    /// The whole run.
+    pub wall_ms: f64,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SuiteRecord {
+    pub version: String,
+    pub commit: Option<String>,
+    pub dirty: Option<bool>,
+    pub specs: Vec<SpecRecord>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SpecRecord {
+    pub path: String,
+    pub sha256: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct DeviceRecord {
+    /// What the device said of itself; none where no device could be opened.
+    pub info: Option<DeviceInfo>,
+    /// Why there is none.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub unavailable: Option<Reason>,
+    /// The kernel driver's version (`580.159.04`), where there is one.
+    pub driver_version: Option<String>,
+    /// NVML fields that do not change: field → `{value}` or `{unavailable}`.
+    pub identity: BTreeMap<String, Field>,
+    /// NVML fields that change, read before the run and after.
+    pub before: BTreeMap<String, Field>,
+    pub after: BTreeMap<String, Field>,
+}
+
+/// A field NVML could or could not give.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Field {
+    Value(serde_json::Value),
+    Unavailable(String),
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Totals {
+    pub pass: usize,
+    pub fail: usize,
+    pub skip: usize,
+    pub waived: usize,
+    pub error: usize,
+}
