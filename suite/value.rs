@@ -174,3 +174,6 @@ macro_rules! scalar_from {
 }
 scalar_from!(Int(i128): i8, u8, i16, u16, i32, u32, i64, u64);
 scalar_from!(Float(f64): f32, f64);
+
+/// Every byte of every buffer before a checked run. An element that still holds it was not written.
+pub const POISON_BYTE: u8 = 0xDB;
