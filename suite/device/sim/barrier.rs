@@ -126,8 +126,7 @@ impl Machine<'_> {
             detail.len()
         );
         detail.truncate(8);
-        let threads = active.count_ones();
-        self.recorder.note(pc, FindingKind::Deadlock, threads, || {
+        self.recorder.note(pc, FindingKind::Deadlock, 1, || {
             Finding::new(FindingKind::Deadlock, message)
                 .with_detail(detail)
                 .at(site)

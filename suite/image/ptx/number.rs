@@ -9,7 +9,7 @@ pub(super) fn parse(text: &str) -> Option<Immediate> {
         [b'0', b'd' | b'D', ..] => hex(&text[2..], 16).map(Immediate::F64),
         [b'0', b'x' | b'X', ..] => radix(&text[2..], 16).map(Immediate::Int),
         [b'0', b'b' | b'B', ..] => radix(&text[2..], 2).map(Immediate::Int),
-        [b'0', b'0'..=b'7', ..] if !text.contains('.') => radix(&text[1..], 8).map(Immediate::Int),
+        [b'0', b'0'..=b'9', ..] if !text.contains('.') => radix(&text[1..], 8).map(Immediate::Int),
         _ if text.bytes().any(|b| matches!(b, b'.' | b'e' | b'E')) => text
             .parse::<f64>()
             .ok()

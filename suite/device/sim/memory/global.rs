@@ -102,7 +102,9 @@ impl GlobalMemory {
         let offset = offset.cast_signed();
         if offset < 0 {
             format!("{} bytes before {name}", -offset)
-        } else if offset.cast_unsigned() >= len {
+        } else if offset.cast_unsigned() == len {
+            format!("just past the end of {name} ({len} bytes)")
+        } else if offset.cast_unsigned() > len {
             format!(
                 "{} bytes past the end of {name} ({len} bytes)",
                 offset.cast_unsigned() - len
