@@ -3,6 +3,8 @@
 //! Owns: PTX text (parser, signatures), the manifest of the committed PTX, NVRTC, and the embedded copy.
 //! May import `value` only.
 
+pub mod ptx;
+
 use std::sync::Arc;
 
 use schemars::JsonSchema;

@@ -1,0 +1,157 @@
+use super::{kernel, launch, run};
+use crate::device::sim::SimDevice;
+use crate::outcome::ReasonKind;
+
+#[test]
+fn both_sides_of_a_branch_run_and_meet() {
+    let body = "and.b32 %r1, %r31, 1;
+        setp.eq.u32 %p1, %r1, 0;
+        @%p1 bra EVEN;
+        mov.u32 %r2, 100;
+        bra.uni MEET;
+        EVEN: mov.u32 %r2, 200;
+        MEET: activemask.b32 %r3;
+        xor.b32 %r3, %r3, -1;
+        add.u32 %r2, %r2, %r3;
+        add.u32 %r2, %r2, %r31;
+        st.global.u32 [%d30], %r2;";
+    let (got, findings) = run(body, 32, 32);
+    let want: Vec<u32> = (0..32)
+        .map(|t| t + if t % 2 == 0 { 200 } else { 100 })
+        .collect();
+    assert_eq!(got, want);
+    assert_eq!(findings, []);
+}
+
+#[test]
+fn a_loop_runs_as_often_as_each_lane_says() {
+    // Thread t adds 0 + 1 + … + t, with an inner loop that counts every step one by one.
+    let body = "mov.u32 %r1, 0; mov.u32 %r2, 0;
+        OUTER: setp.gt.u32 %p1, %r1, %r31;
+        @%p1 bra DONE;
+        mov.u32 %r3, 0;
+        INNER: setp.ge.u32 %p2, %r3, %r1;
+        @%p2 bra NEXT;
+        add.u32 %r2, %r2, 1;
+        add.u32 %r3, %r3, 1;
+        bra INNER;
+        NEXT: add.u32 %r1, %r1, 1;
+        bra OUTER;
+        DONE: activemask.b32 %r4;
+        st.global.u32 [%d30], %r2;
+        st.global.u32 [%d30+256], %r4;";
+    let (got, findings) = run(body, 64, 128);
+    let want: Vec<u32> = (0..64)
+        .map(|t| t * (t + 1) / 2)
+        .chain([u32::MAX; 64])
+        .collect();
+    assert_eq!(got, want);
+    assert_eq!(findings, []);
+}
+
+#[test]
+fn lanes_that_return_early_leave_the_rest_alone() {
+    let body = "setp.lt.u32 %p1, %r31, 7;
+        @%p1 ret;
+        setp.lt.u32 %p2, %r31, 20;
+        @%p2 bra SKIP;
+        exit;
+        SKIP: activemask.b32 %r1;
+        st.global.u32 [%d30], %r1;";
+    let (got, _) = run(body, 40, 40);
+    for (thread, value) in got.into_iter().enumerate() {
+        let want = if (7..20).contains(&thread) {
+            (1 << 20) - (1 << 7)
+        } else {
+            0
+        };
+        assert_eq!(value, want, "thread {thread}");
+    }
+}
+
+#[test]
+fn predicated_instructions_touch_only_their_lanes() {
+    let body =
+        "setp.ge.u32 %p1, %r31, 16; mov.u32 %r1, 1; @%p1 mov.u32 %r1, 2; @!%p1 add.u32 %r1, %r1, 4;
+        mov.u64 %d1, 1; @%p1 mov.u64 %d1, 9; cvt.u32.u64 %r2, %d1; add.u32 %r1, %r1, %r2;
+        @%p1 st.global.u32 [%d30], %r1; @!%p1 st.global.u32 [%d30], %r1;";
+    let (got, findings) = run(body, 32, 32);
+    assert_eq!(got[..16], [6; 16]);
+    assert_eq!(got[16..], [11; 16]);
+    assert_eq!(findings, []);
+}
+
+#[test]
+fn a_barrier_in_a_loop_orders_warps() {
+    // In each of four rounds thread 0 writes the round and all read it.
+    let body = ".shared .u32 round;
+        mov.u32 %r1, 0; mov.u32 %r2, 0;
+        LOOP: setp.ne.u32 %p1, %r31, 96;
+        @%p1 bra READ;
+        st.shared.u32 [round], %r1;
+        READ: bar.sync 0;
+        ld.shared.u32 %r3, [round];
+        shl.b32 %r2, %r2, 4;
+        or.b32 %r2, %r2, %r3;
+        bar.sync 0;
+        add.u32 %r1, %r1, 1;
+        setp.lt.u32 %p2, %r1, 4;
+        @%p2 bra LOOP;
+        st.global.u32 [%d30], %r2;";
+    let (got, findings) = run(body, 128, 128);
+    assert_eq!(got, [0x0123; 128]);
+    assert_eq!(findings, []);
+}
+
+#[test]
+fn a_missing_barrier_fails_every_time() {
+    // The last warp writes what the first reads.
+    let body = ".shared .u32 flag;
+        setp.ne.u32 %p1, %r31, 127;
+        @%p1 bra READ;
+        mov.u32 %r1, 5; st.shared.u32 [flag], %r1;
+        READ: ld.shared.u32 %r2, [flag];
+        st.global.u32 [%d30], %r2;";
+    let first = run(body, 128, 128);
+    let with = run(&body.replace("READ:", "READ: bar.sync 0;"), 128, 128);
+    assert_eq!(with.0, [5; 128]);
+    assert_ne!(first.0, [5; 128]);
+    assert_eq!(first, run(body, 128, 128));
+}
+
+#[test]
+fn scopes_have_registers_of_their_own() {
+    let body = "mov.u32 %r1, 3;
+        { .reg .u32 %r1; .reg .u32 t; mov.u32 %r1, 40; add.u32 t, %r1, 2; { mov.u32 %r2, t; } }
+        add.u32 %r2, %r2, %r1;
+        st.global.u32 [%d30], %r2;";
+    assert_eq!(run(body, 1, 1).0, [45]);
+}
+
+#[test]
+fn an_endless_loop_ends_as_a_hang() {
+    let mut device = SimDevice::new().with_budget(1000);
+    let fault = launch(&mut device, &kernel("", "LOOP: bra LOOP;"), 1, 32, 0, &[]).unwrap_err();
+    assert_eq!(fault.reason.kind, ReasonKind::Hang);
+}
+
+#[test]
+fn a_trap_is_a_kernel_fault() {
+    let mut device = SimDevice::new();
+    let fault = launch(&mut device, &kernel("", "trap;"), 1, 32, 0, &[]).unwrap_err();
+    assert_eq!(fault.reason.kind, ReasonKind::KernelFault);
+    assert!(fault.sticky);
+}
+
+#[test]
+fn a_warp_that_spins_does_not_starve_the_one_it_waits_for() {
+    let body = "setp.ge.u32 %p1, %r31, 32;
+        @%p1 bra SET;
+        SPIN: ld.volatile.global.u32 %r1, [%d31];
+        setp.eq.u32 %p2, %r1, 0;
+        @%p2 bra SPIN;
+        bra DONE;
+        SET: st.volatile.global.u32 [%d31], 1;
+        DONE: nanosleep.u32 100;";
+    assert_eq!(run(body, 64, 1).0, [1]);
+}
