@@ -317,7 +317,7 @@ fn a_scripts_errors_have_their_place_inside_it() {
         ("loop { }", 0, 5, "too many operations"),
         ("1 << 70", 0, 2, "shifts go from 0 to 63"),
         ("let x = 1; x <<= 70; x", 0, 13, "shifts go from 0 to 63"),
-        ("fn f(x) { f(x + 1) } f(1)", 0, 10, "nest too deeply"),
+        ("fn f(x) { f(x + 1) } f(1)", 0, 21, "nest too deeply"),
         ("fn f(x) {\n x / 0 } f(1)", 1, 3, "division by zero"),
         ("let a = []; a.pad(1000000000000, 0); a", 0, 14, "at most"),
         ("\"text\"", 0, 0, "neither a number nor an array"),
