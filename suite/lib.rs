@@ -8,6 +8,7 @@
 //! ```
 
 pub mod device;
+pub mod expr;
 pub mod image;
 pub mod outcome;
 pub mod plan;
