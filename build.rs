@@ -121,10 +121,11 @@ fn native_code(
     println!("cargo:rustc-env=CUDA_GATES_NVCC={}", nvcc.name());
     let folder = out.join("sass");
     fs::create_dir_all(&folder)?;
+    let architectures = architectures(&nvcc);
     let mut wanted = Vec::new();
     for (module, path) in sources {
         let source_sha256 = hash::text_sha256(&fs::read_to_string(path)?);
-        for architecture in architectures(&nvcc) {
+        for &architecture in &architectures {
             let key = cache_key(&nvcc, module, &source_sha256, architecture);
             wanted.push(Cubin {
                 module: module.clone(),

@@ -20,6 +20,7 @@ use super::embedded;
 use super::folder;
 use super::hash::{sha256_hex, text_sha256};
 use super::manifest::{Entry, Manifest, Stale};
+use super::nvrtc::Nvrtc;
 use super::sass::Sass;
 use super::{Code, Image, ImageKind, Signature, built_without};
 use crate::outcome::Fault;
@@ -228,13 +229,8 @@ fn ptx_image(kind: ImageKind, module: &str, ptx: Arc<str>, compiler: &str) -> Im
 
 /// PTX of this machine's own NVRTC.
 fn compile_now(module: &str, source: &str) -> Result<Image, Fault> {
-    let compiler = match Compiler::find() {
-        Ok(compiler @ Compiler::Nvrtc(_)) => compiler,
-        Ok(Compiler::Nvcc(_)) => {
-            return Err(built_without("NVRTC: none was found on this machine"));
-        }
-        Err(error) => return Err(built_without(format!("NVRTC: {error}"))),
-    };
+    let nvrtc = Nvrtc::find().map_err(|error| built_without(format!("NVRTC: {error}")))?;
+    let compiler = Compiler::Nvrtc(nvrtc);
     let ptx = compiler
         .compile(module, source)
         .map_err(|error| Fault::setup(format!("{}: {error}", compiler.name())))?;

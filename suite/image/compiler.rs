@@ -20,7 +20,7 @@ pub const OPTIONS: [&str; 3] = ["--gpu-architecture=compute_75", "-lineinfo", "-
 
 #[derive(Debug, thiserror::Error)]
 pub enum CompileError {
-    #[error("{0} There is no nvcc either (NVCC, CUDA_HOME, PATH, /usr/local/cuda).")]
+    #[error("{0}; there is no nvcc either (NVCC, CUDA_HOME, PATH, /usr/local/cuda)")]
     NoCompiler(NvrtcError),
     /// The compiler's log.
     #[error("{0}")]

@@ -57,7 +57,7 @@ impl Sass {
         let current = |cubin: &&&Cubin| cubin.source_sha256 == source_sha256;
         if of_module.iter().find(current).is_none() {
             let why = if of_module.is_empty() {
-                "was not there"
+                "was not there, or compiled for no architecture,"
             } else {
                 "was another"
             };
