@@ -3,6 +3,8 @@
 //! Owns: [`Device`], and its implementations `cuda` (the only place that names cudarc) and `sim`.
 //! May import `image`, `plan`, `value` and `outcome`. It never sees a reference, a check or a spec.
 
+pub mod sim;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
