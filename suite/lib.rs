@@ -7,11 +7,14 @@
 //!                         ↘ input, reference ↗            (identity joins at report)
 //! ```
 
+pub mod check;
 pub mod device;
 pub mod expr;
 pub mod image;
+pub mod input;
 pub mod outcome;
 pub mod plan;
+pub mod reference;
 pub mod report;
 pub mod spec;
 pub mod value;
