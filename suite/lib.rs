@@ -8,6 +8,7 @@
 //! ```
 
 pub mod device;
+pub mod identity;
 pub mod image;
 pub mod outcome;
 pub mod plan;
