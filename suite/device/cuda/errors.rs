@@ -155,7 +155,12 @@ pub(super) fn fault(error: DriverError, words: &str, context: &str) -> Fault {
 
 /// The fault of a call that failed before there was a context: always the machine's.
 pub(super) fn start_fault(error: DriverError, words: &str, context: &str) -> Fault {
-    let (_, mend) = meaning(error.code);
+    let mend = match error.code {
+        999 => Some(
+            "the kernel module nvidia_uvm is missing or stuck, as after a suspend: load it afresh",
+        ),
+        code => meaning(code).1,
+    };
     Fault::environment(message(error, words, context, mend))
 }
 
