@@ -41,7 +41,7 @@ pub enum Reading<'a> {
         slice: usize,
         bytes: &'a [u8],
     },
-    /// `slice` counts [`Row::reads`]: what the last timed run left.
+    /// `slice` counts [`plan::Row::reads`]: what the last timed run left.
     Row {
         row: usize,
         slice: usize,
