@@ -142,8 +142,8 @@ pub(super) fn meaning(code: u32) -> (Reach, Option<&'static str>) {
     }
 }
 
-pub(super) const NO_DEVICE: &str = "CUDA sees no device: check CUDA_VISIBLE_DEVICES, `nvidia-smi`, and that a container \
-     was given the GPU";
+pub(super) const NO_DEVICE: &str = "CUDA sees no device: check CUDA_VISIBLE_DEVICES, `nvidia-smi`, and that a \
+     container was given the GPU";
 pub(super) const STUB: &str = "the toolkit's stub libcuda was loaded instead of the driver's: take `…/lib64/stubs` out \
      of LD_LIBRARY_PATH";
 
