@@ -7,6 +7,7 @@
 //!                         ↘ input, reference ↗            (identity joins at report)
 //! ```
 
+pub mod case;
 pub mod device;
 pub mod image;
 pub mod outcome;
