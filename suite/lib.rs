@@ -10,8 +10,10 @@
 pub mod case;
 pub mod device;
 pub mod image;
+pub mod input;
 pub mod outcome;
 pub mod plan;
+pub mod reference;
 pub mod report;
 pub mod spec;
 pub mod value;
