@@ -106,7 +106,10 @@ fn require(eval: Eval<'_>, case: &Case, scope: &Scope) -> Result<(), Fault> {
                 true => String::new(),
                 false => format!(" for {}", case.params_text()),
             };
-            let message = format!("{} ({} is false{params})", requirement.otherwise, that.source);
+            let message = format!(
+                "{} ({} is false{params})",
+                requirement.otherwise, that.source
+            );
             return Err(eval.fault(that.place, message));
         }
     }
@@ -122,8 +125,15 @@ fn buffers(
     let mut buffers = Vec::new();
     let mut requests = Vec::new();
     let mut bytes = 0u64;
-    let inputs = block.inputs.iter().map(|(n, i)| (n, i.element, &i.len, true));
-    let outputs = eval.suite.buffers.iter().map(|(n, b)| (n, b.element, &b.len, false));
+    let inputs = block
+        .inputs
+        .iter()
+        .map(|(n, i)| (n, i.element, &i.len, true));
+    let outputs = eval
+        .suite
+        .buffers
+        .iter()
+        .map(|(n, b)| (n, b.element, &b.len, false));
     for (name, element, expr, is_input) in inputs.chain(outputs) {
         let len = eval.natural(expr, scope, &format!("the length of `{name}`"))?;
         bytes = bytes.saturating_add(len.saturating_mul(element.size() as u64));

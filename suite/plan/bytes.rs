@@ -10,7 +10,10 @@ use crate::value::{ElementType, Scalar};
 pub fn element_bytes(element: ElementType, value: Scalar) -> Result<Vec<u8>, String> {
     let whole = |value: Scalar| match value {
         Scalar::Int(v) => Ok(v),
-        Scalar::Float(v) => Err(format!("{v:?} is not an integer, and the elements are {}", element.name())),
+        Scalar::Float(v) => Err(format!(
+            "{v:?} is not an integer, and the elements are {}",
+            element.name()
+        )),
     };
     macro_rules! integer {
         ($rust:ty) => {{
@@ -57,7 +60,9 @@ pub(super) fn integer_argument(value: i64, size: u32) -> Result<[u8; 8], String>
     if bits < 64 {
         let (min, max) = (-(1i64 << (bits - 1)), (1i64 << bits) - 1);
         if !(min..=max).contains(&value) {
-            return Err(format!("{value} does not fit {size} bytes ({min} to {max})"));
+            return Err(format!(
+                "{value} does not fit {size} bytes ({min} to {max})"
+            ));
         }
     }
     let mut bytes = value.to_le_bytes();
@@ -79,12 +84,24 @@ mod tests {
             element_bytes(ElementType::F64, Scalar::Float(0.1)).unwrap(),
             0.1f64.to_le_bytes()
         );
-        assert_eq!(int(ElementType::U16, 65_536).unwrap_err(), "65536 does not fit u16");
-        assert_eq!(int(ElementType::U64, -1).unwrap_err(), "-1 does not fit u64");
-        assert_eq!(int(ElementType::I8, 128).unwrap_err(), "128 does not fit i8");
+        assert_eq!(
+            int(ElementType::U16, 65_536).unwrap_err(),
+            "65536 does not fit u16"
+        );
+        assert_eq!(
+            int(ElementType::U64, -1).unwrap_err(),
+            "-1 does not fit u64"
+        );
+        assert_eq!(
+            int(ElementType::I8, 128).unwrap_err(),
+            "128 does not fit i8"
+        );
         let float = |e, v| element_bytes(e, Scalar::Float(v));
         assert!(float(ElementType::I32, 1.0).is_err());
-        assert_eq!(float(ElementType::F32, 1e39).unwrap_err(), "1e39 does not fit f32");
+        assert_eq!(
+            float(ElementType::F32, 1e39).unwrap_err(),
+            "1e39 does not fit f32"
+        );
         assert_eq!(
             float(ElementType::F32, f64::INFINITY).unwrap(),
             f32::INFINITY.to_le_bytes()
@@ -93,7 +110,10 @@ mod tests {
 
     #[test]
     fn arguments_span_signed_and_unsigned() {
-        assert_eq!(integer_argument(-1, 4).unwrap(), [0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0, 0]);
+        assert_eq!(
+            integer_argument(-1, 4).unwrap(),
+            [0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0, 0]
+        );
         assert_eq!(integer_argument(4_294_967_295, 4).unwrap()[..4], [0xFF; 4]);
         assert!(integer_argument(4_294_967_296, 4).is_err());
         assert!(integer_argument(-2_147_483_649, 4).is_err());
@@ -101,6 +121,9 @@ mod tests {
             integer_argument(256, 1).unwrap_err(),
             "256 does not fit 1 bytes (-128 to 255)"
         );
-        assert_eq!(integer_argument(i64::MIN, 8).unwrap(), i64::MIN.to_le_bytes());
+        assert_eq!(
+            integer_argument(i64::MIN, 8).unwrap(),
+            i64::MIN.to_le_bytes()
+        );
     }
 }

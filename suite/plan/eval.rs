@@ -36,7 +36,10 @@ impl Eval<'_> {
         let value = self.int(expr, scope)?;
         u64::try_from(value).map_err(|_| {
             let source = &expr.source;
-            self.fault(expr.place, format!("{what} is {value}: `{source}` is negative"))
+            self.fault(
+                expr.place,
+                format!("{what} is {value}: `{source}` is negative"),
+            )
         })
     }
 

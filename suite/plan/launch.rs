@@ -17,11 +17,8 @@ pub trait Signatures {
     ///
     /// # Errors
     /// `setup` when none has it, or a module's PTX is missing.
-    fn kernel(
-        &self,
-        module_candidates: &[String],
-        name: &str,
-    ) -> Result<(usize, Signature), Fault>;
+    fn kernel(&self, module_candidates: &[String], name: &str)
+    -> Result<(usize, Signature), Fault>;
 }
 
 const GRID_MAX: [u64; 3] = [(1 << 31) - 1, 65_535, 65_535];
@@ -103,7 +100,10 @@ pub(super) fn shape(
     let threads: u64 = block.iter().map(|&b| u64::from(b)).product();
     let name = &signature.name;
     if threads == 0 {
-        return Err(eval.fault(place, format!("`{name}`: block is {block:?}, it has no thread")));
+        return Err(eval.fault(
+            place,
+            format!("`{name}`: block is {block:?}, it has no thread"),
+        ));
     }
     let limit = match signature.max_threads {
         Some(own) => BLOCK_THREADS_MAX.min(u64::from(own)),

@@ -8,12 +8,15 @@
 //! use cuda_gates::plan::{BufferIndex, Slice, Step};
 //! // `{memset: "sums[1]", value: 7}` where `sums` is the first buffer and holds i32.
 //! let to = Slice { buffer: BufferIndex(0), from: 1, len: 1 };
-//! assert_eq!(Step::Fill { to, pattern: vec![7, 0, 0, 0] }.clone(), Step::Fill { to, pattern: 7i32.to_le_bytes().into() });
+//! let step = Step::Fill { to, pattern: 7i32.to_le_bytes().into() };
+//! assert_eq!(step, Step::Fill { to, pattern: vec![7, 0, 0, 0] });
 //! ```
 
 mod build;
 mod bytes;
 mod eval;
+#[cfg(test)]
+pub(crate) mod fixture;
 mod judged;
 mod launch;
 mod template;

@@ -40,7 +40,10 @@ mod tests {
             ("block".to_owned(), AxisValue::Int(256)),
         ]);
         let text = |t| substitute(t, &params);
-        assert_eq!(text("compact_${predicate}_${block}").unwrap(), "compact_odd_256");
+        assert_eq!(
+            text("compact_${predicate}_${block}").unwrap(),
+            "compact_odd_256"
+        );
         assert_eq!(text("plain").unwrap(), "plain");
         assert_eq!(text("$predicate}").unwrap(), "$predicate}");
         assert!(text("${n}").unwrap_err().contains("`n`"));

@@ -71,7 +71,10 @@ impl<'a, 'l> Unroll<'a, 'l> {
         let eval = self.shared.eval;
         let fault = |message: String| eval.fault(slice.place, message);
         let Some(&buffer) = self.names.get(slice.buffer.as_str()) else {
-            return Err(fault(format!("`{}` is neither a buffer nor an input", slice.buffer)));
+            return Err(fault(format!(
+                "`{}` is neither a buffer nor an input",
+                slice.buffer
+            )));
         };
         let len = self.shared.buffers[buffer.0].len;
         let outside = |what: String| {
@@ -174,8 +177,9 @@ impl<'a, 'l> Unroll<'a, 'l> {
                         self.swap(a, b, step.place)?;
                     }
                 }
-                if let Some(before) = before {
-                    self.scope.set(variable, before);
+                match before {
+                    Some(before) => self.scope.set(variable, before),
+                    None => drop(self.scope.remove(variable)),
                 }
             }
         }
@@ -296,7 +300,8 @@ impl<'a, 'l> Unroll<'a, 'l> {
             let (from, to) = (from_element.name(), to_element.name());
             return fault(format!("elements of {from} to {to}"));
         }
-        let overlaps = source.from < target.from + target.len && target.from < source.from + source.len;
+        let overlaps =
+            source.from < target.from + target.len && target.from < source.from + source.len;
         if source.buffer == target.buffer && overlaps {
             return fault("the two overlap".into());
         }
