@@ -8,6 +8,7 @@
 //! ```
 
 pub mod case;
+pub mod check;
 pub mod device;
 pub mod image;
 pub mod input;
