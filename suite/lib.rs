@@ -10,6 +10,7 @@
 pub mod case;
 pub mod check;
 pub mod device;
+pub mod expr;
 pub mod image;
 pub mod input;
 pub mod outcome;
