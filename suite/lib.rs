@@ -19,3 +19,4 @@ pub mod reference;
 pub mod report;
 pub mod spec;
 pub mod value;
+pub mod worker;
