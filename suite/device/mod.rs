@@ -4,7 +4,11 @@
 //! any device) and [`presence`](fn@presence) (is there a card at all).
 //! May import `image`, `plan`, `value` and `outcome`. It never sees a reference, a check or a spec.
 
+<<<<<<< HEAD
 use std::sync::Arc;
+=======
+pub mod sim;
+>>>>>>> sim
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
