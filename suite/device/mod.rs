@@ -4,11 +4,7 @@
 //! any device) and [`presence`](fn@presence) (is there a card at all).
 //! May import `image`, `plan`, `value` and `outcome`. It never sees a reference, a check or a spec.
 
-<<<<<<< HEAD
 use std::sync::Arc;
-=======
-pub mod sim;
->>>>>>> sim
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,6 +16,7 @@ use crate::value::Array;
 pub mod cuda;
 pub mod presence;
 pub mod session;
+pub mod sim;
 
 pub use presence::{Presence, presence};
 
