@@ -12,5 +12,7 @@ pub mod image;
 pub mod outcome;
 pub mod plan;
 pub mod report;
+pub mod runner;
 pub mod spec;
 pub mod value;
+pub mod worker;
