@@ -7,6 +7,7 @@
 //!                         ↘ input, reference ↗            (identity joins at report)
 //! ```
 
+pub mod archive;
 pub mod device;
 pub mod image;
 pub mod outcome;
