@@ -7,6 +7,8 @@
 //!                         ↘ input, reference ↗            (identity joins at report)
 //! ```
 
+pub mod archive;
+pub mod case;
 pub mod device;
 pub mod image;
 pub mod outcome;
