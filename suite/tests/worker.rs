@@ -215,6 +215,8 @@ fn passes() {
     assert_eq!(process_of(&supervisor.run("pass")), first);
     assert_ne!(first, u64::from(process::id()));
     assert_eq!(supervisor.device().unwrap().name, "actor");
+    supervisor.open().unwrap();
+    assert_eq!(process_of(&supervisor.run("pass")), first);
 }
 
 fn prints() {
@@ -415,7 +417,8 @@ fn side_by_side() {
 fn pool_remembers() {
     let pool = Pool::new(launch(Address::Ordinal(7), 20_000), 2);
     assert!(pool.down().is_none());
-    let first = fault_of(pool.run("pass"));
+    let first = pool.open().unwrap_err();
+    assert_eq!(fault_of(pool.run("pass")), first);
     assert_eq!(pool.down().as_ref(), Some(&first.reason));
     assert_eq!(fault_of(pool.run("pass")), first);
     assert!(pool.device().is_none());

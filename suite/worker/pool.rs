@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::supervisor::{Answer, Launch, Shared, Supervisor};
 use crate::device::DeviceInfo;
-use crate::outcome::Reason;
+use crate::outcome::{Fault, Reason};
 
 /// Supervisors that trials check out, a case at a time. Workers start when they are first needed.
 pub struct Pool {
@@ -32,6 +32,15 @@ impl Pool {
             returned: Condvar::new(),
             shared,
         }
+    }
+
+    /// Starts one worker, so that the device is known before the first case.
+    ///
+    /// # Errors
+    /// Why it did not start. Where that is for good, every case ends so.
+    pub fn open(&self) -> Result<(), Fault> {
+        let guest = self.check_out();
+        lock(&self.supervisors[guest.index]).open()
     }
 
     /// Runs one case; waits while all workers are at work.

@@ -169,6 +169,20 @@ impl Supervisor {
         }
     }
 
+    /// Starts a worker unless one is idle, so that the device is known before the first case.
+    ///
+    /// # Errors
+    /// Why it did not start.
+    pub fn open(&mut self) -> Result<(), Fault> {
+        match self.ready_worker() {
+            Ok(worker) => {
+                self.worker = Some(worker);
+                Ok(())
+            }
+            Err(answer) => answer.result.map(|_| ()),
+        }
+    }
+
     /// Ends the idle worker; the next case starts another.
     pub fn end(&mut self) {
         self.worker = None;
