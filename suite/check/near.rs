@@ -14,7 +14,7 @@ use crate::value::{ArrayRef, POISON_BYTE};
 /// tolerance times the wanted magnitude: near 0 is then only 0.
 ///
 /// # Errors
-/// `setup` for integers, a relative tolerance that is negative or NaN, or a `got` that cannot hold `want`.
+/// `setup` for integers, a relative tolerance that is negative or not finite, or a `got` that cannot hold `want`.
 pub fn near(
     got: ArrayRef<'_>,
     want: ArrayRef<'_>,
@@ -22,7 +22,7 @@ pub fn near(
 ) -> Result<Vec<Finding>, Fault> {
     let want = comparable(got, want)?;
     if let Tolerance::Relative(relative) = tolerance
-        && !(relative >= 0.0)
+        && !(relative.is_finite() && relative >= 0.0)
     {
         return Err(Fault::setup(format!(
             "a relative tolerance cannot be {relative}"
@@ -162,7 +162,7 @@ fn beyond<T: Float>(got: T, want: T, tolerance: Tolerance) -> Option<f64> {
         }
         Tolerance::Relative(relative) => {
             let apart = (g - w).abs();
-            (!(apart <= relative * w.abs())).then_some(apart / w.abs())
+            (apart > relative * w.abs()).then_some(apart / w.abs())
         }
     }
 }

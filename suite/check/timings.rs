@@ -9,10 +9,10 @@ pub fn times(row: &str, times_ms: &[f64]) -> Vec<Finding> {
         return vec![Finding::new(FindingKind::Time, message)];
     }
     let wrong = |ms: &f64| !(ms.is_finite() && *ms > 0.0);
-    let count = times_ms.iter().filter(|ms| wrong(ms)).count();
-    let Some(first) = times_ms.iter().position(|ms| wrong(ms)) else {
+    let Some(first) = times_ms.iter().position(wrong) else {
         return Vec::new();
     };
+    let count = times_ms.iter().copied().filter(wrong).count();
     let message = format!(
         "row `{row}`: {count} of {} times not positive, first in run {first}: {} ms",
         times_ms.len(),

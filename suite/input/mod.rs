@@ -30,6 +30,8 @@ mod number;
 mod patterns;
 mod random;
 mod survivors;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 

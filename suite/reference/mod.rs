@@ -34,6 +34,8 @@ mod literal;
 mod map;
 mod number;
 mod scan;
+#[cfg(test)]
+mod tests;
 
 use crate::outcome::Fault;
 use crate::spec::model::Order;
