@@ -1,13 +1,23 @@
 //! Devices: memory, launches and clocks behind one trait.
 //!
-//! Owns: [`Device`], and its implementations `cuda` (the only place that names cudarc) and `sim`.
+//! Owns: [`Device`], its implementations `cuda` (the only place that names cudarc) and `sim`, [`session`] (a plan on
+//! any device) and [`presence`](fn@presence) (is there a card at all).
 //! May import `image`, `plan`, `value` and `outcome`. It never sees a reference, a check or a spec.
+
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::image::Image;
 use crate::outcome::{Fault, Finding, named_enum};
+use crate::value::Array;
+
+pub mod cuda;
+pub mod presence;
+pub mod session;
+
+pub use presence::{Presence, presence};
 
 named_enum! {
     DeviceKind { Cuda = "cuda", Sim = "sim" }
@@ -104,11 +114,30 @@ pub trait Device {
     /// `setup` when memory runs out.
     fn alloc(&mut self, len: u64, access: Access) -> Result<BufferId, Fault>;
 
-    /// Frees every buffer.
+    /// Tells the device what the plan calls a buffer, for its findings.
+    fn name_buffer(&mut self, _buffer: BufferId, _name: &str) {}
+
+    /// Frees every buffer. Stamps made so far are void.
     fn free_all(&mut self);
 
     /// Host to device; also allowed on a read-only buffer.
     fn upload(&mut self, to: BufferId, offset: u64, bytes: &[u8]) -> Result<(), Fault>;
+
+    /// Uploads a whole input. A device may keep its own copy of an array it has seen and is still alive, and take the
+    /// content from there.
+    fn upload_input(&mut self, to: BufferId, array: &Arc<Array>) -> Result<(), Fault> {
+        self.upload(to, 0, array.as_bytes())
+    }
+
+    /// The offset of the first byte of a buffer, from its start, that differs from `bytes`; none when all are equal.
+    /// After all work asked for so far.
+    fn first_difference(&mut self, buffer: BufferId, bytes: &[u8]) -> Result<Option<u64>, Fault> {
+        if bytes.is_empty() {
+            return Ok(None);
+        }
+        let held = self.download(buffer, 0, bytes.len() as u64)?;
+        Ok(first_difference(held, bytes))
+    }
 
     /// Fills `len` bytes with copies of `pattern` (1, 2, 4 or 8 bytes).
     fn fill(&mut self, to: BufferId, offset: u64, len: u64, pattern: &[u8]) -> Result<(), Fault>;
@@ -141,4 +170,13 @@ pub trait Device {
 
     /// Between two stamps; waits for the later one.
     fn between(&mut self, start: Stamp, end: Stamp) -> Result<Elapsed, Fault>;
+}
+
+/// The first index at which two byte strings of one length differ.
+fn first_difference(a: &[u8], b: &[u8]) -> Option<u64> {
+    if a == b {
+        return None;
+    }
+    let at = a.iter().zip(b).position(|(x, y)| x != y)?;
+    Some(at as u64)
 }

@@ -1,0 +1,70 @@
+//! `expect`: what a gate's outcome is worth, given what was expected of it.
+
+use crate::device::DeviceKind;
+use crate::outcome::{Finding, FindingKind, Outcome, Reason};
+use crate::spec::model::Expect;
+
+/// A case's outcome, its reason and its findings.
+pub type Judged = (Outcome, Option<Reason>, Vec<Finding>);
+
+/// Judges what happened against what was expected.
+///
+/// - `Pass`: what happened stands.
+/// - `Fail`: passes if the kind expected on this device is among the findings. Others may stand beside it, since one
+///   fault often shows in several ways. Other findings alone, or none, fail.
+/// - `Error`: passes if the case ended in an error of that kind. Anything else it ran into is no pass.
+///
+/// Findings make a `pass` or a `skip` a `fail` first: what has shown itself to be wrong is not skipped. A skip without
+/// findings is a skip whatever was expected. An error satisfies only `Error`. Findings and reason are kept when the
+/// expectation is met, so that a report shows what was found.
+pub fn expectation(
+    expect: &Expect,
+    device: DeviceKind,
+    outcome: Outcome,
+    findings: Vec<Finding>,
+    reason: Option<Reason>,
+) -> Judged {
+    let (outcome, reason) = match outcome {
+        Outcome::Pass | Outcome::Skip if !findings.is_empty() => (Outcome::Fail, None),
+        outcome => (outcome, reason),
+    };
+    match (expect, outcome) {
+        (Expect::Pass, _) | (_, Outcome::Skip | Outcome::Waived) => (outcome, reason, findings),
+        (Expect::Fail { cuda, sim }, Outcome::Pass | Outcome::Fail) => {
+            let kind = match device {
+                DeviceKind::Cuda => *cuda,
+                DeviceKind::Sim => *sim,
+            };
+            if findings.iter().any(|finding| finding.kind == kind) {
+                return (Outcome::Pass, reason, findings);
+            }
+            let message = format!("expected {kind}, found {}", kinds(&findings));
+            unmet(message, reason, findings)
+        }
+        (Expect::Fail { .. }, Outcome::Error) => (outcome, reason, findings),
+        (Expect::Error { kind }, Outcome::Error) => match reason {
+            Some(reason) if reason.kind == *kind => (Outcome::Pass, Some(reason), findings),
+            reason => (outcome, reason, findings),
+        },
+        (Expect::Error { kind }, Outcome::Pass | Outcome::Fail) => {
+            let message = format!("expected error {kind}, found {}", kinds(&findings));
+            unmet(message, reason, findings)
+        }
+    }
+}
+
+/// The unmet expectation comes first, then what was found instead.
+fn unmet(message: String, reason: Option<Reason>, mut findings: Vec<Finding>) -> Judged {
+    findings.insert(0, Finding::new(FindingKind::Assert, message));
+    (Outcome::Fail, reason, findings)
+}
+
+fn kinds(findings: &[Finding]) -> String {
+    let mut names: Vec<&str> = findings.iter().map(|finding| finding.kind.name()).collect();
+    names.sort_unstable();
+    names.dedup();
+    match names.as_slice() {
+        [] => "nothing".to_owned(),
+        names => names.join(", "),
+    }
+}

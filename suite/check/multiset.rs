@@ -1,0 +1,227 @@
+//! The same elements in any order.
+//!
+//! Two ways, one verdict: where the wanted values span a small range, a histogram of it, and otherwise two sorted
+//! copies. A value out of the range is counted as foreign before anything is indexed by it.
+
+use super::bytes::{by_size, poisoned};
+use super::exact::stray_writes;
+use super::key::Keys;
+use super::{comparable, show};
+use crate::outcome::{Fault, Finding, FindingKind};
+use crate::value::ArrayRef;
+
+/// The first `want.len()` elements of `got` are those of `want` in some order, bitwise; the rest still hold the
+/// poison.
+///
+/// # Errors
+/// `setup` when `got` cannot hold `want`, by type or length.
+pub fn multiset(got: ArrayRef<'_>, want: ArrayRef<'_>) -> Result<Vec<Finding>, Fault> {
+    let want = comparable(got, want)?;
+    let mut findings = foreign(got.slice(0, want.len()), want);
+    findings.extend(stray_writes(got, want.len()));
+    Ok(findings)
+}
+
+/// All of `got` is `want` in some order.
+///
+/// # Errors
+/// `setup` when the two differ in type or length.
+pub fn permutation(got: ArrayRef<'_>, want: ArrayRef<'_>) -> Result<Vec<Finding>, Fault> {
+    let want = comparable(got, want)?;
+    if got.len() != want.len() {
+        return Err(Fault::setup(format!(
+            "a permutation of {} elements cannot have {}",
+            want.len(),
+            got.len()
+        )));
+    }
+    Ok(foreign(got, want))
+}
+
+/// Both have the same type and length.
+pub(super) fn foreign(got: ArrayRef<'_>, want: ArrayRef<'_>) -> Vec<Finding> {
+    let keys = Keys::of(got.element_type());
+    let tally = by_size!(
+        got.element_type(),
+        tally(keys, got.as_bytes(), want.as_bytes())
+    );
+    if tally.missing.count == 0 {
+        return Vec::new(); // lengths agree, so nothing is foreign either
+    }
+    let mut message = format!(
+        "{} of {} missing: {}",
+        tally.missing.count,
+        show::elements(want.len()),
+        tally.missing.words(keys)
+    );
+    if let Some(&(key, _)) = tally.foreign.examples.first() {
+        let place = keys.position(got, key).unwrap_or_default();
+        message.push_str(&format!(
+            "; {} foreign, {} at {place} among them",
+            tally.foreign.count,
+            keys.show(key)
+        ));
+    }
+    let detail = vec![
+        format!("missing: {}", tally.missing.words(keys)),
+        format!("foreign: {}", tally.foreign.words(keys)),
+        format!("never written: {}", tally.unwritten),
+    ];
+    let mut findings = vec![Finding::new(FindingKind::Multiset, message).with_detail(detail)];
+    if tally.unwritten > 0 {
+        // The poison may be among the wanted values; only what exceeds them was not written.
+        let mut places = poisoned(got);
+        places.count = tally.unwritten;
+        findings.extend(show::unwritten(places, want.len()));
+    }
+    findings
+}
+
+/// Elements of one side that the other lacks.
+#[derive(Debug, Default)]
+struct Surplus {
+    count: usize,
+    /// Different values.
+    values: usize,
+    /// The smallest keys, each with its surplus.
+    examples: Vec<(u64, usize)>,
+}
+
+const EXAMPLES: usize = 8;
+
+impl Surplus {
+    fn add(&mut self, key: u64, count: usize) {
+        self.count += count;
+        self.values += 1;
+        if self.examples.len() < EXAMPLES {
+            self.examples.push((key, count));
+        }
+    }
+
+    fn words(&self, keys: Keys) -> String {
+        let examples = self.examples.iter().map(|&(key, count)| match count {
+            1 => keys.show(key),
+            _ => format!("{} (×{count})", keys.show(key)),
+        });
+        let mut words = examples.collect::<Vec<_>>().join(", ");
+        if self.values > self.examples.len() {
+            words.push_str(&format!(", … {} values in all", self.values));
+        }
+        if words.is_empty() {
+            "none".to_owned()
+        } else {
+            words
+        }
+    }
+}
+
+#[derive(Debug, Default)]
+struct Tally {
+    missing: Surplus,
+    foreign: Surplus,
+    unwritten: usize,
+}
+
+impl Tally {
+    /// `surplus` is how often `got` has the value more than `want`.
+    fn add(&mut self, keys: Keys, key: u64, surplus: i64) {
+        let count = surplus.unsigned_abs() as usize;
+        match surplus {
+            0 => {}
+            ..0 => self.missing.add(key, count),
+            _ if key == keys.poison() => self.unwritten += count,
+            _ => self.foreign.add(key, count),
+        }
+    }
+}
+
+fn tally<const N: usize>(keys: Keys, got: &[u8], want: &[u8]) -> Tally {
+    if got == want {
+        return Tally::default();
+    }
+    let bounds = keys
+        .keys::<N>(want)
+        .fold((u64::MAX, 0), |(low, high), key| {
+            (low.min(key), high.max(key))
+        });
+    let span = (bounds.1 - bounds.0) as usize; // `got` differs from `want`, so there are elements
+    if span < (want.len() / N).max(1 << 16) {
+        by_histogram::<N>(keys, got, want, bounds.0, span + 1)
+    } else {
+        by_sorting::<N>(keys, got, want)
+    }
+}
+
+/// Copies of the histogram, used in turn: a run of one value does not wait for its own last increment.
+const COPIES: usize = 4;
+
+fn by_histogram<const N: usize>(
+    keys: Keys,
+    got: &[u8],
+    want: &[u8],
+    low: u64,
+    bins: usize,
+) -> Tally {
+    let copies = if bins <= 1 << 12 { COPIES } else { 1 };
+    let mut surplus = vec![0i64; bins * copies];
+    let mut outside = Vec::new();
+    for (i, key) in keys.keys::<N>(want).enumerate() {
+        surplus[i % copies * bins + (key - low) as usize] -= 1;
+    }
+    for (i, key) in keys.keys::<N>(got).enumerate() {
+        match key.checked_sub(low) {
+            Some(bin) if bin < bins as u64 => surplus[i % copies * bins + bin as usize] += 1,
+            _ => outside.push(key),
+        }
+    }
+    let mut tally = Tally::default();
+    for bin in 0..bins {
+        let total = (0..copies).map(|copy| surplus[copy * bins + bin]).sum();
+        tally.add(keys, low + bin as u64, total);
+    }
+    outside.sort_unstable();
+    for run in outside.chunk_by(|a, b| a == b) {
+        tally.add(keys, run[0], run.len() as i64);
+    }
+    tally
+}
+
+fn by_sorting<const N: usize>(keys: Keys, got: &[u8], want: &[u8]) -> Tally {
+    let sorted = |bytes| {
+        let mut all: Vec<u64> = keys.keys::<N>(bytes).collect();
+        all.sort_unstable();
+        all
+    };
+    let (got, want) = (sorted(got), sorted(want));
+    let mut tally = Tally::default();
+    let (mut g, mut w) = (0, 0);
+    while let Some(key) = [got.get(g), want.get(w)].into_iter().flatten().min() {
+        let run = |all: &[u64]| all.iter().take_while(|k| *k == key).count();
+        let (gots, wants) = (run(&got[g..]), run(&want[w..]));
+        tally.add(keys, *key, gots as i64 - wants as i64);
+        g += gots;
+        w += wants;
+    }
+    tally
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn histogram_and_sorting_agree() {
+        let keys = Keys::of(crate::value::ElementType::I32);
+        let want = [-3i32, 0, 5, 5, 7].map(i32::to_le_bytes).concat();
+        let got = [5i32, i32::MIN, 0, i32::MAX, -3]
+            .map(i32::to_le_bytes)
+            .concat();
+        let low = keys.key(&(-3i32).to_le_bytes());
+        let one = by_histogram::<4>(keys, &got, &want, low, 11);
+        let other = by_sorting::<4>(keys, &got, &want);
+        for tally in [one, other] {
+            assert_eq!(tally.missing.words(keys), "5, 7");
+            assert_eq!(tally.foreign.words(keys), "-2147483648, 2147483647");
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! Predicates and transforms: what is asked of, or done to, each element by itself.
+
+use super::number::Number;
+use crate::outcome::{Fault, named_enum};
+use crate::value::ElementType;
+
+named_enum! {
+    /// Holds for an element or not.
+    Predicate {
+        Nonzero = "nonzero",
+        Zero = "zero",
+        Odd = "odd",
+        Even = "even",
+        Positive = "positive",
+        Negative = "negative",
+    }
+}
+
+named_enum! {
+    /// Makes another element of the same type.
+    Transform { Identity = "identity", Negate = "negate", Abs = "abs", Square = "square" }
+}
+
+#[derive(Clone, Copy)]
+pub(super) enum Map {
+    Predicate(Predicate),
+    Transform(Transform),
+}
+
+impl Map {
+    pub(super) const IDENTITY: Self = Map::Transform(Transform::Identity);
+
+    pub(super) fn from_name(name: &str) -> Result<Self, String> {
+        let predicate = Predicate::from_name(name).map(Map::Predicate);
+        predicate
+            .or_else(|| Transform::from_name(name).map(Map::Transform))
+            .ok_or_else(|| {
+                format!(
+                    "unknown map `{name}`; known: {}, {}",
+                    names(Predicate::ALL.iter().map(|p| p.name())),
+                    names(Transform::ALL.iter().map(|t| t.name()))
+                )
+            })
+    }
+
+    pub(super) fn result_type(self, element: ElementType) -> ElementType {
+        match self {
+            Map::Predicate(_) => ElementType::I32,
+            Map::Transform(_) => element,
+        }
+    }
+}
+
+impl Predicate {
+    pub(super) fn known(name: &str) -> Result<Self, String> {
+        Self::from_name(name).ok_or_else(|| {
+            format!(
+                "unknown predicate `{name}`; known: {}",
+                names(Self::ALL.iter().map(|p| p.name()))
+            )
+        })
+    }
+
+    /// 1 where it holds, else 0.
+    ///
+    /// # Errors
+    /// `setup` for `odd` and `even` of floats.
+    pub(super) fn flags<T: Number>(self, values: &[T]) -> Result<Vec<u8>, Fault> {
+        let parity = T::ZERO.is_odd().is_some();
+        Ok(match self {
+            Predicate::Nonzero => flags(values, |v| !v.is_zero()),
+            Predicate::Zero => flags(values, T::is_zero),
+            Predicate::Odd if parity => flags(values, |v| v.is_odd() == Some(true)),
+            Predicate::Even if parity => flags(values, |v| v.is_odd() == Some(false)),
+            Predicate::Odd | Predicate::Even => {
+                return Err(Fault::setup(format!(
+                    "predicate `{self}` has no meaning for floats"
+                )));
+            }
+            Predicate::Positive => flags(values, T::is_positive),
+            Predicate::Negative => flags(values, T::is_negative),
+        })
+    }
+}
+
+impl Transform {
+    pub(super) fn apply<T: Number>(self, values: &[T]) -> Vec<T> {
+        match self {
+            Transform::Identity => values.to_vec(),
+            Transform::Negate => values.iter().map(|v| v.negated()).collect(),
+            Transform::Abs => values.iter().map(|v| v.absolute()).collect(),
+            Transform::Square => values.iter().map(|v| v.squared()).collect(),
+        }
+    }
+}
+
+/// Flags as a kernel's mark array holds them.
+pub(super) fn ones(flags: &[u8]) -> Vec<i32> {
+    flags.iter().map(|&flag| flag.into()).collect()
+}
+
+fn flags<T: Copy>(values: &[T], holds: impl Fn(T) -> bool) -> Vec<u8> {
+    values.iter().map(|&v| u8::from(holds(v))).collect()
+}
+
+pub(super) fn names(names: impl Iterator<Item = &'static str>) -> String {
+    names.collect::<Vec<_>>().join(", ")
+}
