@@ -201,7 +201,8 @@ fn inline(text: &str) -> String {
 }
 
 fn html(text: &str) -> String {
-    text.replace('&', "&amp;")
+    text.replace(|c: char| c.is_control() && c != '\n', "\u{fffd}")
+        .replace('&', "&amp;")
         .replace('<', "&lt;")
         .replace('>', "&gt;")
 }

@@ -29,4 +29,4 @@ pub use redact::Redactor;
 pub use text::summary_text;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

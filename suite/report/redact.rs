@@ -59,7 +59,17 @@ impl Redactor {
             .into_iter()
             .map(|case| self.case(case))
             .collect::<Result<_, _>>()?;
-        let tables = self.walk(report.tables)?;
+        let mut tables = report.tables;
+        for table in &mut tables {
+            let fixed = table.fixed.values_mut();
+            fixed
+                .chain(table.rows.iter_mut().flatten())
+                .for_each(|value| self.walk_value(value));
+            table
+                .notes
+                .iter_mut()
+                .for_each(|note| *note = self.text(note));
+        }
         Ok(facts.into_report(cases, tables))
     }
 
@@ -89,7 +99,15 @@ impl Redactor {
     /// # Errors
     /// Only when a value cannot be written as JSON.
     pub fn case(&self, case: CaseRecord) -> Result<CaseRecord, serde_json::Error> {
-        self.walk(case)
+        let params: Vec<String> = case.params.keys().cloned().collect();
+        let rows: Vec<String> = case.timings.keys().cloned().collect();
+        let mut case = self.walk(case)?;
+        // A JSON object in memory sorts its keys; the order of axes and rows is the spec's.
+        case.params
+            .sort_by_key(|key, _| params.iter().position(|k| k == key));
+        case.timings
+            .sort_by_key(|key, _| rows.iter().position(|k| k == key));
+        Ok(case)
     }
 
     fn walk<T: Serialize + DeserializeOwned>(&self, record: T) -> Result<T, serde_json::Error> {

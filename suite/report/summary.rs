@@ -71,13 +71,21 @@ impl Summary {
             gates: gates(&report.cases),
             grids,
             skips,
-            totals: format!(
-                "{} in {}",
-                report.totals.line(),
-                seconds(report.run.wall_ms)
-            ),
+            totals: totals(report),
         }
     }
+}
+
+fn totals(report: &Report) -> String {
+    let wall = seconds(report.run.wall_ms);
+    let mut line = format!("{} in {wall}", report.totals.line());
+    if report.run.work_ms > 0.0 {
+        let work = seconds(report.run.work_ms);
+        line.push_str(&format!(
+            " ({work} from the first allocation to the last verdict)"
+        ));
+    }
+    line
 }
 
 fn header(report: &Report) -> Vec<(&'static str, String)> {
@@ -277,14 +285,11 @@ fn timing_row(name: &str, timing: &Timing, simulated: bool) -> Vec<String> {
 }
 
 fn table_grid(table: &TableRecord) -> Grid {
-    let mut about: Vec<String> = table
-        .fixed
-        .iter()
-        .map(|(axis, value)| format!("{axis}={}", plain(value)))
-        .collect();
-    about.push(format!("({})", table.image));
-    // The axes lead; how many follows from what the rows hold beyond the fixed ones is not recorded, so the first
-    // column alone counts as a label.
+    let mut about = String::new();
+    for (axis, value) in &table.fixed {
+        about.push_str(&format!(", {axis}={}", plain(value)));
+    }
+    about.push_str(&format!(" ({})", table.image));
     let rows = table
         .rows
         .iter()
@@ -297,13 +302,7 @@ fn table_grid(table: &TableRecord) -> Grid {
         })
         .collect();
     Grid {
-        title: format!(
-            "{}: {} over {} {}",
-            table.suite,
-            table.name,
-            table.over,
-            about.join(" ")
-        ),
+        title: format!("{}: {} over {}{about}", table.suite, table.name, table.over),
         columns: table.columns.clone(),
         labels: 1,
         rows,

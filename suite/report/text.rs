@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, presets};
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, presets};
 
 use super::record::{Report, Totals};
 use super::summary::{Grid, Summary, Trouble};
@@ -136,13 +136,23 @@ fn table(columns: &[String], labels: usize, rows: &[Vec<String>], width: usize) 
     for row in rows {
         table.add_row(row.clone());
     }
-    for column in table.column_iter_mut().skip(labels) {
-        column.set_cell_alignment(CellAlignment::Right);
+    for (index, column) in table.column_iter_mut().enumerate() {
+        if index < labels {
+            // A name broken in two cannot be searched for.
+            column.set_constraint(ColumnConstraint::ContentWidth);
+        } else {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
     }
     table.trim_fmt()
 }
 
+/// Adds a line. Control characters, which would talk to the terminal, are replaced.
 fn line(out: &mut String, text: &str) {
-    out.push_str(text.trim_end());
+    out.extend(text.trim_end().chars().map(|c| match c {
+        '\n' => c,
+        c if c.is_control() => '\u{fffd}',
+        c => c,
+    }));
     out.push('\n');
 }
