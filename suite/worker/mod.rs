@@ -22,6 +22,7 @@ mod environment;
 mod pool;
 mod protocol;
 mod serve;
+pub mod sources;
 mod supervisor;
 
 use std::fmt;
