@@ -19,6 +19,7 @@
 mod capture;
 mod child;
 mod environment;
+pub mod execute;
 mod pool;
 mod protocol;
 mod serve;
