@@ -1,7 +1,7 @@
 //! The evaluator of a suite's `tables`: joins the records of one input and image, and computes each column.
 //!
 //! A row's expressions see every gate of the suite that ran on that input as a map (`want_len`, `got`, `launches`,
-//! …, `reported`, `outcome`), `rows` (the timing rows by name) and the axes. A value that does not exist (a row left
+//! …, `reported`, `outcome`), `rows` (the timing rows by name), the axes and the suite's lets. A value that does not exist (a row left
 //! out by `when`, a time on the simulated device, a gate that was not selected) gives an empty cell; a value that
 //! exists and cannot be computed gives an empty cell and a note.
 
@@ -29,7 +29,7 @@ pub trait Evaluate {
 pub fn evaluate(suites: &[Suite], cases: &[CaseRecord], with: &dyn Evaluate) -> Vec<TableRecord> {
     let mut tables = Vec::new();
     for suite in suites {
-        let groups = join(suite, cases);
+        let groups = join(suite, cases, with);
         let mut images: Vec<ImageKind> = Vec::new();
         for group in &groups {
             if !images.contains(&group.image) {
@@ -56,7 +56,7 @@ struct Group<'a> {
     names: Names,
 }
 
-fn join<'a>(suite: &Suite, cases: &'a [CaseRecord]) -> Vec<Group<'a>> {
+fn join<'a>(suite: &Suite, cases: &'a [CaseRecord], with: &dyn Evaluate) -> Vec<Group<'a>> {
     let mut groups: Vec<Group<'a>> = Vec::new();
     for case in cases.iter().filter(|c| c.suite == suite.name) {
         let found = groups
@@ -66,7 +66,7 @@ fn join<'a>(suite: &Suite, cases: &'a [CaseRecord]) -> Vec<Group<'a>> {
             groups.push(Group {
                 image: case.image,
                 params: &case.params,
-                names: case.params.clone().into_iter().collect(),
+                names: axes_and_lets(suite, case, with),
             });
             groups.len() - 1
         });
@@ -84,6 +84,17 @@ fn join<'a>(suite: &Suite, cases: &'a [CaseRecord]) -> Vec<Group<'a>> {
         }
     }
     groups
+}
+
+/// A let that cannot be computed for these axes is absent, as its cases' own errors say.
+fn axes_and_lets(suite: &Suite, case: &CaseRecord, with: &dyn Evaluate) -> Names {
+    let mut names: Names = case.params.clone().into_iter().collect();
+    for (name, expr) in &suite.lets {
+        if let Ok(value) = with.evaluate(expr, &names) {
+            names.insert(name.clone(), value);
+        }
+    }
+    names
 }
 
 fn gate_value(case: &CaseRecord) -> Value {

@@ -124,6 +124,19 @@ fn a_row_sees_every_gate_of_its_input() {
 }
 
 #[test]
+fn lets_are_in_scope_where_they_can_be_computed() {
+    let mut suite = suite("keep", &[("half", "half"), ("none", "none")]);
+    suite.lets = [("half", "n / keep"), ("none", "n / missing")]
+        .map(|(name, source)| (name.to_owned(), Expr { source: source.to_owned(), place: Place::default() }))
+        .into();
+    let mut record = case("g", 26, Outcome::Pass);
+    record.params.insert("n".to_owned(), json!(52));
+    let tables = evaluate(&[suite], &[record], &Paths);
+    assert_eq!(tables[0].rows, [[json!(26), json!(2.0), Value::Null]]);
+    assert!(tables[0].notes.is_empty());
+}
+
+#[test]
 fn a_row_left_out_or_a_time_without_a_clock_is_an_empty_cell() {
     let columns = [
         ("scatter", "rows.scatter.median_ms"),
