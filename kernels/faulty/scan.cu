@@ -45,7 +45,8 @@ extern "C" __global__ void __launch_bounds__(TILE) scan_tiles_short_total(const 
 
 // No barrier between the steps. A warp that runs ahead leaves its finished sums where the next warp still expects the
 // sums of an earlier step, so elements are counted more than once.
-extern "C" __global__ void __launch_bounds__(TILE) scan_tiles_without_barrier(const int* in, int* out, int* sums, u32 n) {
+extern "C" __global__ void __launch_bounds__(TILE) scan_tiles_without_barrier(const int* in, int* out, int* sums,
+                                                                              u32 n) {
     __shared__ int scan[2][TILE];
     const u32 lane = threadIdx.x;
     const u64 i = static_cast<u64>(blockIdx.x) * TILE + lane;
