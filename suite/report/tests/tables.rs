@@ -127,7 +127,15 @@ fn a_row_sees_every_gate_of_its_input() {
 fn lets_are_in_scope_where_they_can_be_computed() {
     let mut suite = suite("keep", &[("half", "half"), ("none", "none")]);
     suite.lets = [("half", "n / keep"), ("none", "n / missing")]
-        .map(|(name, source)| (name.to_owned(), Expr { source: source.to_owned(), place: Place::default() }))
+        .map(|(name, source)| {
+            (
+                name.to_owned(),
+                Expr {
+                    source: source.to_owned(),
+                    place: Place::default(),
+                },
+            )
+        })
         .into();
     let mut record = case("g", 26, Outcome::Pass);
     record.params.insert("n".to_owned(), json!(52));
