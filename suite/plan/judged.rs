@@ -29,7 +29,7 @@ pub fn verified<'s>(suite: &'s Suite, row: &'s Row) -> Vec<&'s Check> {
 }
 
 /// What a check wants, where it wants a value.
-pub(super) fn want(check: &Check) -> Option<&Want> {
+pub(crate) fn want(check: &Check) -> Option<&Want> {
     match check {
         Check::ScanTotal { want, .. }
         | Check::Count { want, .. }

@@ -2,15 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
-use std::process::Command;
 
 use serde_json::Value;
 
 use crate::report::record::{SpecRecord, SuiteRecord};
 use crate::spec::model::Suite;
 
-/// Kernel, architecture, host name's absence: what a result may depend on, nothing that names a person's machine.
+/// What a result may depend on: system, kernel, CPU. Nothing that names somebody's machine.
 pub(super) fn host() -> BTreeMap<String, Value> {
     let system = rustix::system::uname();
     let text = |part: &std::ffi::CStr| Value::from(part.to_string_lossy().into_owned());
@@ -37,13 +35,23 @@ fn cpu_model(cpuinfo: &str) -> Option<&str> {
     line.split_once(':').map(|(_, model)| model.trim())
 }
 
-/// The suite's version, the commit its specs stand in, and every spec's hash.
-pub(super) fn suite(suites: &[Suite], specs: Option<&Path>) -> SuiteRecord {
-    let git = specs.and_then(git_state);
+/// What built this executable, as far as the build could tell.
+pub(super) fn toolchain() -> BTreeMap<String, Value> {
+    [
+        ("rustc", option_env!("CUDA_GATES_RUSTC")),
+        ("nvcc", option_env!("CUDA_GATES_NVCC")),
+    ]
+    .into_iter()
+    .filter_map(|(name, version)| Some((name.to_owned(), version?.into())))
+    .collect()
+}
+
+/// The suite's version, the commit it was built from, and every spec's hash.
+pub(super) fn suite(suites: &[Suite]) -> SuiteRecord {
     SuiteRecord {
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        commit: git.as_ref().map(|(commit, _)| commit.clone()),
-        dirty: git.map(|(_, dirty)| dirty),
+        commit: option_env!("CUDA_GATES_COMMIT").map(str::to_owned),
+        dirty: option_env!("CUDA_GATES_DIRTY").map(|dirty| dirty == "true"),
         specs: suites
             .iter()
             .map(|suite| SpecRecord {
@@ -52,25 +60,6 @@ pub(super) fn suite(suites: &[Suite], specs: Option<&Path>) -> SuiteRecord {
             })
             .collect(),
     }
-}
-
-/// The commit of the repository that holds `folder`, and whether its files differ from it.
-fn git_state(folder: &Path) -> Option<(String, bool)> {
-    let git = |arguments: &[&str]| {
-        let output = Command::new("git")
-            .arg("-C")
-            .arg(folder)
-            // A status query must not write the index of somebody's checkout.
-            .env("GIT_OPTIONAL_LOCKS", "0")
-            .args(arguments)
-            .output()
-            .ok()?;
-        let text = String::from_utf8(output.stdout).ok()?;
-        output.status.success().then(|| text.trim().to_owned())
-    };
-    let commit = git(&["rev-parse", "HEAD"])?;
-    let changes = git(&["status", "--porcelain", "--untracked-files=no"])?;
-    Some((commit, !changes.is_empty()))
 }
 
 #[cfg(test)]
@@ -84,12 +73,5 @@ mod tests {
         assert!(host["cores"].as_u64().is_some_and(|cores| cores > 0));
         let cpuinfo = "processor\t: 0\nmodel name\t: Some CPU @ 2 GHz\n";
         assert_eq!(cpu_model(cpuinfo), Some("Some CPU @ 2 GHz"));
-    }
-
-    #[test]
-    fn a_folder_outside_any_repository_has_no_commit() {
-        let folder = tempfile::tempdir().unwrap();
-        assert_eq!(git_state(folder.path()), None);
-        assert_eq!(suite(&[], None).commit, None);
     }
 }

@@ -12,8 +12,17 @@
 
 mod blank;
 mod choice;
+mod direct;
+mod facts;
 pub mod harness;
+mod identity;
 mod options;
+mod planned;
+mod progress;
+mod recorder;
+mod session;
+mod start;
+mod tables;
 mod text;
 mod verdict;
 
@@ -26,6 +35,8 @@ pub use options::{
     DEFAULT_TIMEOUT, DeviceChoice, Options, Selection, UsageError, parse_images, parse_profile,
     parse_timeout,
 };
+pub use planned::{PlanError, Planned};
+pub use start::{gates, run};
 pub use verdict::Verdict;
 
 /// A selected case, and what is known of it before any device is opened.

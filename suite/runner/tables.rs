@@ -48,7 +48,12 @@ fn to_json(value: Value) -> Result<Json, String> {
             .ok_or_else(|| format!("{v} is no number"))?,
         Value::Bool(v) => v.into(),
         Value::Text(v) => v.into(),
-        other => return Err(format!("a cell holds a number or text, this is {}", other.kind())),
+        other => {
+            return Err(format!(
+                "a cell holds a number or text, this is {}",
+                other.kind()
+            ));
+        }
     })
 }
 

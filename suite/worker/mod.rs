@@ -19,9 +19,11 @@
 mod capture;
 mod child;
 mod environment;
+pub mod execute;
 mod pool;
 mod protocol;
 mod serve;
+pub mod sources;
 mod supervisor;
 
 use std::fmt;
