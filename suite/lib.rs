@@ -10,6 +10,7 @@
 pub mod archive;
 pub mod case;
 pub mod check;
+pub mod cli;
 pub mod device;
 pub mod expr;
 pub mod image;

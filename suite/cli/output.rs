@@ -82,7 +82,9 @@ pub(super) fn end(outcome: Outcome) -> ExitCode {
 /// A reader that has seen enough (`cuda-gates list | head`) is no error.
 fn print(text: &str) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
-    let wrote = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+    let wrote = stdout
+        .write_all(text.as_bytes())
+        .and_then(|()| stdout.flush());
     match wrote {
         Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         other => other,

@@ -17,7 +17,9 @@ pub(super) fn columns(headings: &[&str], rows: impl Iterator<Item = Vec<String>>
     let mut text = String::new();
     for line in &lines {
         let cells = line.iter().zip(&widths);
-        let padded: Vec<String> = cells.map(|(cell, &width)| format!("{cell:<width$}")).collect();
+        let padded: Vec<String> = cells
+            .map(|(cell, &width)| format!("{cell:<width$}"))
+            .collect();
         text.push_str(padded.join("  ").trim_end());
         text.push('\n');
     }
@@ -31,6 +33,9 @@ mod tests {
     #[test]
     fn cells_stand_under_their_headings() {
         let rows = [vec!["a".to_owned(), "×××".to_owned(), "1".to_owned()]];
-        assert_eq!(columns(&["name", "x", ""], rows.into_iter()), "name  x\na     ×××  1\n");
+        assert_eq!(
+            columns(&["name", "x", ""], rows.into_iter()),
+            "name  x\na     ×××  1\n"
+        );
     }
 }
