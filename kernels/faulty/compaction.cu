@@ -37,7 +37,8 @@ extern "C" __global__ void scatter_into_rest(const int* in, const int* rank, int
 
 // The first odd element stands one slot early, and the last even one in the slot this frees: every element is there,
 // each exactly once, and the boundary is where it should be.
-extern "C" __global__ void scatter_partition_odd_early(const int* in, const int* rank, const int* total, int* out, u32 n) {
+extern "C" __global__ void scatter_partition_odd_early(const int* in, const int* rank, const int* total, int* out,
+                                                       u32 n) {
     const u64 evens = static_cast<u32>(*total);
     for (u64 i = first_index(); i < n; i += grid_stride()) {
         const int value = in[i];

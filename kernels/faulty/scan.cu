@@ -15,7 +15,7 @@ extern "C" __global__ void add_carry_off_by_one(int* values, const int* carry, u
     }
 }
 
-// Each tile's total leaves out the tile's last element: the exclusive sum taken for the inclusive one.
+// A full tile's total leaves out its last element: the exclusive sum taken for the inclusive one.
 extern "C" __global__ void __launch_bounds__(TILE) scan_tiles_short_total(const int* in, int* out, int* sums, u32 n) {
     __shared__ int scan[2][TILE];
     const u32 lane = threadIdx.x;
@@ -38,14 +38,15 @@ extern "C" __global__ void __launch_bounds__(TILE) scan_tiles_short_total(const 
     if (i < n) {
         out[i] = exclusive;
     }
-    if (lane == TILE - 1 || i + 1 == n) {
+    if (lane == TILE - 1) {
         sums[blockIdx.x] = exclusive;
     }
 }
 
 // No barrier between the steps. A warp that runs ahead leaves its finished sums where the next warp still expects the
 // sums of an earlier step, so elements are counted more than once.
-extern "C" __global__ void __launch_bounds__(TILE) scan_tiles_without_barrier(const int* in, int* out, int* sums, u32 n) {
+extern "C" __global__ void __launch_bounds__(TILE) scan_tiles_without_barrier(const int* in, int* out, int* sums,
+                                                                              u32 n) {
     __shared__ int scan[2][TILE];
     const u32 lane = threadIdx.x;
     const u64 i = static_cast<u64>(blockIdx.x) * TILE + lane;

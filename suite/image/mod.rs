@@ -1,14 +1,33 @@
 //! Compiled kernels: the images a case runs, and what their PTX says of their signatures.
 //!
 //! Owns: PTX text (parser, signatures), the manifest of the committed PTX, NVRTC, and the embedded copy.
-//! May import `value` only.
+//! May import `value` and `outcome` only.
+//!
+//! ```
+//! use cuda_gates::image::{Catalog, ImageKind};
+//! let image = Catalog::embedded().image("compaction", ImageKind::Jit, (7, 5)).expect("committed PTX");
+//! assert_eq!(image.module, "compaction");
+//! ```
+
+mod catalog;
+pub mod compiler;
+mod embedded;
+mod folder;
+mod hash;
+pub mod kernels;
+pub mod manifest;
+pub mod nvcc;
+pub mod nvrtc;
+mod sass;
 
 use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::outcome::named_enum;
+pub use catalog::{Catalog, CatalogError};
+
+use crate::outcome::{Fault, Reason, ReasonKind, named_enum};
 
 named_enum! {
     /// How a module's code reaches the device.
@@ -72,4 +91,12 @@ pub enum ParamClass {
     Float,
     /// A struct passed by value: a `.b8` array.
     Bytes,
+}
+
+/// Not an error but a skip: this executable or this machine lacks what the image needs.
+fn built_without(message: impl Into<String>) -> Fault {
+    Fault {
+        reason: Reason::new(ReasonKind::BuiltWithout, message),
+        sticky: false,
+    }
 }

@@ -285,3 +285,6 @@ fn attach(record: &mut CaseRecord, output: Output) {
 fn milliseconds(duration: Duration) -> f64 {
     duration.as_secs_f64() * 1e3
 }
+
+#[cfg(test)]
+mod tests;

@@ -20,28 +20,22 @@ enum Way {
 
 /// The widest memset that repeats `pattern` from `address` on for `len` bytes.
 fn way(pattern: &[u8], address: u64, len: u64) -> Way {
-    let fits = |width: u64| address % width == 0 && len % width == 0;
-    // The pattern as a cycle: a period shorter than its length makes it narrower.
-    let is_cycle = |width: usize| {
-        pattern.len() % width == 0
-            && pattern
-                .chunks_exact(width)
-                .all(|chunk| chunk == &pattern[..width])
-    };
-    let byte = |index: usize| pattern[index % pattern.len()];
-    if 4 % pattern.len() == 0 || is_cycle(4) {
-        if fits(4) {
-            return Way::Set32(u32::from_le_bytes([byte(0), byte(1), byte(2), byte(3)]));
-        }
+    let fits = |width: u64| address.is_multiple_of(width) && len.is_multiple_of(width);
+    let [a, b, c, d] = [0, 1, 2, 3].map(|index| pattern[index % pattern.len()]);
+    match () {
+        () if fits(4) && cycle(pattern, 4) => Way::Set32(u32::from_le_bytes([a, b, c, d])),
+        () if fits(2) && cycle(pattern, 2) => Way::Set16(u16::from_le_bytes([a, b])),
+        () if cycle(pattern, 1) => Way::Set8(a),
+        () => Way::Double,
     }
-    if (2 % pattern.len() == 0 || is_cycle(2)) && fits(2) {
-        return Way::Set16(u16::from_le_bytes([byte(0), byte(1)]));
-    }
-    if is_cycle(1) {
-        Way::Set8(byte(0))
-    } else {
-        Way::Double
-    }
+}
+
+/// Whether copies of `pattern` side by side are copies of `width` bytes side by side. Both are powers of two.
+fn cycle(pattern: &[u8], width: usize) -> bool {
+    width.is_multiple_of(pattern.len())
+        || pattern
+            .chunks(width)
+            .all(|chunk| chunk == &pattern[..width])
 }
 
 /// Fills `len` bytes from `to` on with copies of `pattern`, the last one cut short where it does not fit.

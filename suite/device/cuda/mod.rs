@@ -142,8 +142,8 @@ impl CudaDevice {
         })
     }
 
-    /// The PTX ISA and native architecture of a kernel's code, times ten: `(78, 90)`. They tell native code from
-    /// code that the driver compiled.
+    /// The virtual and the native architecture of a kernel's code, times ten: `(75, 90)` for PTX for sm_75 that the
+    /// driver compiled for this card, `(90, 90)` for native code.
     ///
     /// # Errors
     /// `setup` when the module has no such kernel.

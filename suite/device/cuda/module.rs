@@ -37,7 +37,7 @@ pub(super) struct Kernel {
     allowed_shared: u32,
     /// None where the driver cannot say.
     parameters: Option<Vec<u64>>,
-    /// Code versions ×10: `78` for PTX ISA 7.8, `90` for sm_90.
+    /// Virtual and native architecture, times ten: `90` for 9.0.
     pub ptx_version: u32,
     pub binary_version: u32,
 }
