@@ -15,7 +15,7 @@ extern "C" __global__ void add_carry_off_by_one(int* values, const int* carry, u
     }
 }
 
-// Each tile's total leaves out the tile's last element: the exclusive sum taken for the inclusive one.
+// A full tile's total leaves out its last element: the exclusive sum taken for the inclusive one.
 extern "C" __global__ void __launch_bounds__(TILE) scan_tiles_short_total(const int* in, int* out, int* sums, u32 n) {
     __shared__ int scan[2][TILE];
     const u32 lane = threadIdx.x;
@@ -38,7 +38,7 @@ extern "C" __global__ void __launch_bounds__(TILE) scan_tiles_short_total(const 
     if (i < n) {
         out[i] = exclusive;
     }
-    if (lane == TILE - 1 || i + 1 == n) {
+    if (lane == TILE - 1) {
         sums[blockIdx.x] = exclusive;
     }
 }

@@ -51,7 +51,7 @@ pub(super) enum Command {
     Check {
         /// YAML files, or folders of them.
         #[arg(value_name = "SPEC")]
-        specs: Vec<PathBuf>,
+        files: Vec<PathBuf>,
         #[command(flatten)]
         folders: Folders,
     },

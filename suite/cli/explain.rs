@@ -3,11 +3,17 @@
 use super::table::columns;
 use crate::case::{Case, axis_text};
 use crate::expr::Value;
-use crate::plan::{Argument, Launch, Plan, Prepared, Row, Slice, Step, Work};
+use crate::image::{ParamClass, Signature};
+use crate::plan::{Argument, Launch, Plan, Prepared, Row, Signatures, Slice, Step, Work};
 use crate::spec::model::Suite;
 
 /// The whole text: axes, lets, inputs, buffers, launches and reads.
-pub(super) fn explain(suite: &Suite, case: &Case, prepared: &Prepared) -> String {
+pub(super) fn explain(
+    suite: &Suite,
+    case: &Case,
+    prepared: &Prepared,
+    signatures: &dyn Signatures,
+) -> String {
     let mut text = format!("{}\n{}: {}\n", case.id, suite.path, suite.title);
     section(&mut text, "check", &[case.check.clone()]);
     let axes: Vec<String> = case
@@ -17,9 +23,13 @@ pub(super) fn explain(suite: &Suite, case: &Case, prepared: &Prepared) -> String
         .collect();
     section(&mut text, "axes", &axes);
     section(&mut text, "lets", &lets(suite, prepared));
-    let plan = &prepared.plan;
     section(&mut text, "inputs", &inputs(prepared));
-    let buffers: Vec<String> = plan
+    let shown = Shown {
+        plan: &prepared.plan,
+        signatures,
+    };
+    let buffers: Vec<String> = shown
+        .plan
         .buffers
         .iter()
         .filter(|buffer| !buffer.is_input)
@@ -33,11 +43,11 @@ pub(super) fn explain(suite: &Suite, case: &Case, prepared: &Prepared) -> String
         })
         .collect();
     section(&mut text, "buffers", &buffers);
-    work(&mut text, plan);
-    for wanted in &plan.wanted {
+    shown.work(&mut text);
+    for wanted in &shown.plan.wanted {
         let title = format!("wanted value: {}", wanted.key);
-        section(&mut text, &title, &steps(plan, &wanted.steps));
-        section(&mut text, "then reads", &reads(plan, &[wanted.read]));
+        section(&mut text, &title, &shown.steps(&wanted.steps));
+        section(&mut text, "then reads", &shown.reads(&[wanted.read]));
     }
     let mut launches = format!("launches: {}", prepared.launches);
     if prepared.dropped_launches > 0 {
@@ -97,90 +107,135 @@ fn inputs(prepared: &Prepared) -> Vec<String> {
         .collect()
 }
 
-fn work(text: &mut String, plan: &Plan) {
-    match &plan.work {
-        Work::Once {
-            steps: run,
-            reads: read,
-        } => {
-            section(text, "steps", &steps(plan, run));
-            section(text, "reads", &reads(plan, read));
-        }
-        Work::Repeat {
-            runs,
-            steps: run,
-            reads: read,
-        } => {
-            section(
-                text,
-                &format!("steps, {runs} times on fresh buffers"),
-                &steps(plan, run),
-            );
-            section(text, "reads", &reads(plan, read));
-        }
-        Work::Rows {
-            warmups,
-            runs,
-            rows,
-        } => {
-            for row in rows {
-                timing_row(text, plan, row, *warmups, *runs);
+/// A plan, with what it takes to read its arguments.
+struct Shown<'a> {
+    plan: &'a Plan,
+    signatures: &'a dyn Signatures,
+}
+
+impl Shown<'_> {
+    fn work(&self, text: &mut String) {
+        match &self.plan.work {
+            Work::Once { steps, reads } => {
+                section(text, "steps", &self.steps(steps));
+                section(text, "reads", &self.reads(reads));
             }
+            Work::Repeat { runs, steps, reads } => {
+                let title = format!("steps, {runs} times on fresh buffers");
+                section(text, &title, &self.steps(steps));
+                section(text, "reads", &self.reads(reads));
+            }
+            Work::Rows {
+                warmups,
+                runs,
+                rows,
+            } => {
+                for row in rows {
+                    let title = format!("row {}: {warmups} warm-ups, {runs} runs", row.name);
+                    self.timing_row(text, &title, row);
+                }
+            }
+        }
+    }
+
+    fn timing_row(&self, text: &mut String, title: &str, row: &Row) {
+        let bytes = row
+            .bytes
+            .map_or_else(String::new, |bytes| format!(", {bytes} bytes a run"));
+        section(text, &format!("{title}{bytes}"), &self.steps(&row.steps));
+        section(text, "prepared once by", &self.steps(&row.prepare));
+        let each = self.steps(&row.prepare_each);
+        section(text, "prepared before each run by", &each);
+        section(text, "reads", &self.reads(&row.reads));
+    }
+
+    /// One line a step, numbered.
+    fn steps(&self, steps: &[Step]) -> Vec<String> {
+        let rows = steps.iter().enumerate().map(|(index, step)| {
+            let (what, module) = match step {
+                Step::Launch(launch) => (self.launch(launch), self.module(launch).join("")),
+                Step::Copy { from, to } => {
+                    let what = format!("copy {} to {}", self.slice(*from), self.slice(*to));
+                    (what, String::new())
+                }
+                Step::Fill { to, pattern } => {
+                    let bytes: String = pattern.iter().rev().map(|b| format!("{b:02x}")).collect();
+                    let what = format!("fill {} with 0x{bytes}", self.slice(*to));
+                    (what, String::new())
+                }
+            };
+            vec![format!("{}.", index + 1), what, module]
+        });
+        let table = columns(&["", "", ""], rows);
+        table.lines().skip(1).map(str::to_owned).collect()
+    }
+
+    /// The name of its module, as a list of one.
+    fn module(&self, launch: &Launch) -> &[String] {
+        let modules = &self.plan.modules;
+        modules.get(launch.module..=launch.module).unwrap_or(&[])
+    }
+
+    fn launch(&self, launch: &Launch) -> String {
+        let shared = match launch.shared {
+            0 => String::new(),
+            bytes => format!(", {bytes} B"),
+        };
+        let signature = self
+            .signatures
+            .kernel(self.module(launch), &launch.kernel)
+            .ok()
+            .map(|(_, signature)| signature);
+        let args: Vec<String> = launch
+            .args
+            .iter()
+            .enumerate()
+            .map(|(index, arg)| self.argument(*arg, is_float(signature.as_ref(), index)))
+            .collect();
+        format!(
+            "{}<<<{}, {}{shared}>>>({})",
+            launch.kernel,
+            extent(launch.grid),
+            extent(launch.block),
+            args.join(", ")
+        )
+    }
+
+    fn argument(&self, argument: Argument, float: bool) -> String {
+        match argument {
+            Argument::Pointer { buffer, element } => {
+                let name = self.plan.buffers.get(buffer.0);
+                let name = name.map_or("?", |buffer| buffer.name.as_str());
+                match element {
+                    0 => name.to_owned(),
+                    element => format!("{name}+{element}"),
+                }
+            }
+            Argument::Scalar { bytes, size } => scalar(bytes, size, float),
+        }
+    }
+
+    fn reads(&self, slices: &[Slice]) -> Vec<String> {
+        slices.iter().map(|read| self.slice(*read)).collect()
+    }
+
+    /// `rank`, `sums2[0]` or `tree[0..253]`.
+    fn slice(&self, slice: Slice) -> String {
+        let Some(buffer) = self.plan.buffers.get(slice.buffer.0) else {
+            return "?".to_owned();
+        };
+        match (slice.from, slice.len) {
+            (0, len) if len == buffer.len && len != 1 => buffer.name.clone(),
+            (from, 1) => format!("{}[{from}]", buffer.name),
+            (from, len) => format!("{}[{from}..{}]", buffer.name, from + len),
         }
     }
 }
 
-fn timing_row(text: &mut String, plan: &Plan, row: &Row, warmups: u32, runs: u32) {
-    let bytes = row
-        .bytes
-        .map_or_else(String::new, |bytes| format!(", {bytes} bytes a run"));
-    let title = format!("row {}: {warmups} warm-ups, {runs} runs{bytes}", row.name);
-    section(text, &title, &steps(plan, &row.steps));
-    section(text, "prepared once by", &steps(plan, &row.prepare));
-    section(
-        text,
-        "prepared before each run by",
-        &steps(plan, &row.prepare_each),
-    );
-    section(text, "reads", &reads(plan, &row.reads));
-}
-
-/// One line a step, numbered.
-fn steps(plan: &Plan, steps: &[Step]) -> Vec<String> {
-    let rows = steps.iter().enumerate().map(|(index, step)| {
-        let what = match step {
-            Step::Launch(launch) => launch_text(plan, launch),
-            Step::Copy { from, to } => {
-                format!("copy {} to {}", slice(plan, *from), slice(plan, *to))
-            }
-            Step::Fill { to, pattern } => {
-                let bytes: String = pattern.iter().rev().map(|b| format!("{b:02x}")).collect();
-                format!("fill {} with 0x{bytes}", slice(plan, *to))
-            }
-        };
-        let module = match step {
-            Step::Launch(launch) => plan.modules.get(launch.module).cloned().unwrap_or_default(),
-            Step::Copy { .. } | Step::Fill { .. } => String::new(),
-        };
-        vec![format!("{}.", index + 1), what, module]
-    });
-    let table = columns(&["", "", ""], rows);
-    table.lines().skip(1).map(str::to_owned).collect()
-}
-
-fn launch_text(plan: &Plan, launch: &Launch) -> String {
-    let shared = match launch.shared {
-        0 => String::new(),
-        bytes => format!(", {bytes} B"),
-    };
-    let args: Vec<String> = launch.args.iter().map(|arg| argument(plan, *arg)).collect();
-    format!(
-        "{}<<<{}, {}{shared}>>>({})",
-        launch.kernel,
-        extent(launch.grid),
-        extent(launch.block),
-        args.join(", ")
-    )
+fn is_float(signature: Option<&Signature>, index: usize) -> bool {
+    signature
+        .and_then(|signature| signature.params.get(index))
+        .is_some_and(|param| param.class == ParamClass::Float)
 }
 
 /// `256`, `16×16` or `8×8×4`.
@@ -192,44 +247,22 @@ fn extent([x, y, z]: [u32; 3]) -> String {
     }
 }
 
-fn argument(plan: &Plan, argument: Argument) -> String {
-    match argument {
-        Argument::Pointer { buffer, element } => {
-            let name = plan.buffers.get(buffer.0).map_or("?", |b| b.name.as_str());
-            match element {
-                0 => name.to_owned(),
-                element => format!("{name}+{element}"),
-            }
-        }
-        // A plan keeps a scalar's bytes, not whether the kernel reads them as a float: bytes are shown as they are.
-        Argument::Scalar { bytes, size } => match size {
-            1 => i8::from_le_bytes([bytes[0]]).to_string(),
-            2 => i16::from_le_bytes([bytes[0], bytes[1]]).to_string(),
-            4 => i32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]).to_string(),
-            _ => i64::from_le_bytes(bytes).to_string(),
-        },
-    }
-}
-
-fn reads(plan: &Plan, slices: &[Slice]) -> Vec<String> {
-    slices.iter().map(|read| slice(plan, *read)).collect()
-}
-
-/// `rank`, `sums2[0]` or `tree[0..253]`.
-fn slice(plan: &Plan, slice: Slice) -> String {
-    let Some(buffer) = plan.buffers.get(slice.buffer.0) else {
-        return "?".to_owned();
-    };
-    match (slice.from, slice.len) {
-        (0, len) if len == buffer.len && len != 1 => buffer.name.clone(),
-        (from, 1) => format!("{}[{from}]", buffer.name),
-        (from, len) => format!("{}[{from}..{}]", buffer.name, from + len),
+/// PTX does not tell signed from unsigned: integers are shown as signed.
+fn scalar(bytes: [u8; 8], size: u32, float: bool) -> String {
+    let [a, b, c, d, ..] = bytes;
+    match (size, float) {
+        (4, true) => format!("{:?}", f32::from_le_bytes([a, b, c, d])),
+        (8, true) => format!("{:?}", f64::from_le_bytes(bytes)),
+        (1, _) => i8::from_le_bytes([a]).to_string(),
+        (2, _) => i16::from_le_bytes([a, b]).to_string(),
+        (4, _) => i32::from_le_bytes([a, b, c, d]).to_string(),
+        _ => i64::from_le_bytes(bytes).to_string(),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::explain;
+    use super::{explain, extent, scalar};
     use crate::expr::Engine;
     use crate::plan::build;
     use crate::plan::fixture::{
@@ -274,9 +307,24 @@ mod tests {
         let shown = |name: &str| {
             let case = suite.case(name);
             let prepared = build(&suite, &case, &kernels, &Engine::new()).unwrap();
-            explain(&suite, &case, &prepared)
+            explain(&suite, &case, &prepared, &kernels)
         };
         insta::assert_snapshot!("once", shown("exact"));
         insta::assert_snapshot!("rows", shown("times"));
+    }
+
+    #[test]
+    fn scalars_and_extents() {
+        let bytes = |value: f64| value.to_le_bytes();
+        assert_eq!(scalar(bytes(0.5), 8, true), "0.5");
+        assert_eq!(scalar([0, 0, 128, 63, 0, 0, 0, 0], 4, true), "1.0");
+        assert_eq!(scalar([255; 8], 1, false), "-1");
+        assert_eq!(scalar([255; 8], 8, false), "-1");
+        assert_eq!(scalar([0, 1, 0, 0, 0, 0, 0, 0], 2, false), "256");
+        assert_eq!(scalar([0, 0, 1, 0, 0, 0, 0, 0], 4, false), "65536");
+        assert_eq!(
+            [extent([7, 1, 1]), extent([7, 2, 1]), extent([1, 1, 3])],
+            ["7", "7×2", "1×1×3"]
+        );
     }
 }
