@@ -13,6 +13,7 @@ pub mod check;
 pub mod cli;
 pub mod device;
 pub mod expr;
+pub mod identity;
 pub mod image;
 pub mod input;
 pub mod outcome;

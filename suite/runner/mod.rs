@@ -13,9 +13,7 @@
 mod blank;
 mod choice;
 mod direct;
-mod facts;
 pub mod harness;
-mod identity;
 mod options;
 mod planned;
 mod progress;

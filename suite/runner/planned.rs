@@ -6,7 +6,7 @@ use super::options::{Options, Selection};
 use super::{Chosen, PlannedCase};
 use crate::case::{self, Case};
 use crate::device::{self, DeviceKind};
-use crate::image::ImageKind;
+use crate::image::{Catalog, ImageKind};
 use crate::outcome::{Reason, ReasonKind};
 use crate::spec::model::{Profile, Suite};
 use crate::worker::WorkerConfig;
@@ -18,6 +18,7 @@ pub struct Planned {
     pub profile: Profile,
     pub images: Vec<ImageKind>,
     pub suites: Vec<Suite>,
+    pub catalog: Catalog,
     pub cases: Vec<PlannedCase>,
     pub worker: WorkerConfig,
 }
@@ -58,7 +59,11 @@ impl Planned {
             .images
             .clone()
             .unwrap_or_else(|| chosen.default_images());
-        let Sources { suites, sass } = sources;
+        let Sources {
+            suites,
+            catalog,
+            sass,
+        } = sources;
         let mut cases = case::expand(&suites, profile, &images)
             .map_err(|problems| PlanError(problems.join("\n")))?;
         add_exact(&suites, &options.selection, &mut cases);
@@ -75,6 +80,7 @@ impl Planned {
             profile,
             images,
             suites,
+            catalog,
             worker,
         })
     }

@@ -8,8 +8,6 @@ use jiff::Timestamp;
 
 use super::blank::unjudged;
 use super::choice::Chosen;
-use super::facts;
-use super::identity;
 use super::recorder::Recorder;
 use super::tables::Columns;
 use super::text::{STDERR, STDOUT};
@@ -18,12 +16,18 @@ use super::{Judge, PlannedCase};
 use crate::archive::Store;
 use crate::case::Case;
 use crate::check;
+use crate::device::DeviceKind;
+use crate::device::cuda::CardLock;
 use crate::expr::Engine;
+use crate::identity::{self, Identity};
 use crate::outcome::{Fault, Outcome, Reason, ReasonKind};
-use crate::report::record::{CaseRecord, DeviceRecord, Report, RunRecord};
+use crate::report::record::{CaseRecord, DeviceRecord, Report, RunRecord, SpecRecord, SuiteRecord};
 use crate::report::{Facts, tables};
 use crate::spec::model::{Expect, Profile, Suite};
-use crate::worker::{Output, Pool, cleared};
+use crate::worker::{Answer, Output, Pool, cleared};
+
+/// How long a case may wait for a card that another run holds. The longest case of that run is shorter.
+const CARD_WAIT: Duration = Duration::from_secs(600);
 
 /// What a run is made of, all choices made.
 pub(super) struct Parts {
@@ -123,9 +127,9 @@ impl Session {
                 work_ms: 0.0,
                 wall_ms: 0.0,
             },
-            suite: facts::suite(&parts.suites),
-            host: facts::host(),
-            toolchain: facts::toolchain(),
+            suite: suite_record(&parts.suites),
+            host: identity::host(),
+            toolchain: identity::toolchain(),
             device: self.device(unavailable),
         }
     }
@@ -133,24 +137,42 @@ impl Session {
     fn device(&self, unavailable: Option<Reason>) -> DeviceRecord {
         let info = self.parts.pool.device();
         let uuid = info.as_ref().and_then(|info| info.uuid.as_deref());
-        let identity = uuid.map(|uuid| identity::read(Some(uuid)));
-        let identity = identity.unwrap_or_default();
+        let identity = self.identity(uuid);
+        let (driver_version, fields, live) = match identity {
+            Some(identity) => (identity.driver_version, identity.fields, identity.live),
+            None => Default::default(),
+        };
         DeviceRecord {
             unavailable: unavailable
                 .filter(|_| info.is_none())
                 .map(|reason| self.parts.chosen.explain(reason)),
             info,
-            driver_version: identity.driver_version,
-            identity: identity.fields,
-            before: identity.live,
+            driver_version,
+            identity: fields,
+            before: live,
             after: Default::default(),
         }
     }
 
-    /// Runs a case in a worker, without recording it.
+    /// The card's identity as it is now; none for the simulated device.
+    fn identity(&self, uuid: Option<&str>) -> Option<Identity> {
+        let is_card = self.parts.chosen.kind() == DeviceKind::Cuda;
+        is_card.then(|| identity::read(uuid))
+    }
+
+    /// Runs a case in a worker, alone on its card, without recording it.
     fn run(&self, case: &Case) -> CaseRecord {
         let clock = Instant::now();
-        let answer = self.parts.pool.run(&case.id);
+        let uuid = self.parts.pool.device().and_then(|info| info.uuid);
+        let deadline = clock + CARD_WAIT;
+        let lock = uuid.map(|uuid| CardLock::acquire(&uuid, deadline));
+        let answer = match lock.transpose() {
+            Ok(_lock) => self.parts.pool.run(&case.id),
+            Err(fault) => Answer {
+                result: Err(fault),
+                output: Output::default(),
+            },
+        };
         let mut record = match answer.result {
             Ok(record) => record,
             Err(fault) => {
@@ -261,15 +283,31 @@ impl Session {
 
     fn finished(&self, mut facts: Facts, id: &str, work: Duration, records: usize) -> Facts {
         let uuid = facts.device.info.as_ref().and_then(|i| i.uuid.clone());
-        if let Some(uuid) = uuid {
-            facts.device.after = identity::read(Some(&uuid)).live;
-        }
+        facts.device.after = self
+            .identity(uuid.as_deref())
+            .map_or_else(Default::default, |identity| identity.live);
         facts.run.id = id.to_owned();
         facts.run.finished = Some(Timestamp::now().to_string());
         facts.run.complete = records == self.parts.cases.len();
         facts.run.work_ms = milliseconds(work);
         facts.run.wall_ms = milliseconds(self.clock.elapsed());
         facts
+    }
+}
+
+/// The suite's version, the commit it was built from, and every spec's hash.
+fn suite_record(suites: &[Suite]) -> SuiteRecord {
+    SuiteRecord {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        commit: option_env!("CUDA_GATES_COMMIT").map(str::to_owned),
+        dirty: option_env!("CUDA_GATES_DIRTY").map(|dirty| dirty == "true"),
+        specs: suites
+            .iter()
+            .map(|suite| SpecRecord {
+                path: suite.path.clone(),
+                sha256: suite.sha256.clone(),
+            })
+            .collect(),
     }
 }
 

@@ -21,8 +21,12 @@ use crate::worker::{Launch, Pool};
 /// Columns of the summary where nothing says how wide the terminal is.
 const WIDTH: usize = 100;
 
-/// The binary's `run`: progress on standard error, the summary on standard output.
-pub fn run(options: &Options) -> ExitCode {
+/// The binary's `run`: progress on standard error, the summary on standard output. Gives the exit code.
+pub fn run(options: &Options) -> u8 {
+    judged(options).exit_code()
+}
+
+fn judged(options: &Options) -> Verdict {
     let planned = match Planned::new(options) {
         Ok(planned) => planned,
         Err(error) => return refuse(&error),
@@ -30,7 +34,7 @@ pub fn run(options: &Options) -> ExitCode {
     let cases = planned.select(&options.selection);
     if cases.is_empty() {
         complain("error: no case is selected (`cuda-gates list` prints their names)");
-        return ExitCode::from(Verdict::Nothing.exit_code());
+        return Verdict::Nothing;
     }
     let filtered = options.selection.is_filtered();
     let start = Start {
@@ -51,7 +55,7 @@ pub fn run(options: &Options) -> ExitCode {
     if ended.verdict == Verdict::Nothing {
         complain("error: every selected case is skipped");
     }
-    ExitCode::from(ended.verdict.exit_code())
+    ended.verdict
 }
 
 /// The `gates` target's main: every case a named test, choices from the environment, libtest's own arguments.
@@ -59,12 +63,12 @@ pub fn gates() -> ExitCode {
     let harness = Harness::from_process();
     let mut options = match Options::from_environment(|name| std::env::var_os(name)) {
         Ok(options) => options,
-        Err(error) => return refuse(&error),
+        Err(error) => return ExitCode::from(refuse(&error).exit_code()),
     };
     options.selection = harness.selection();
     let planned = match Planned::new(&options) {
         Ok(planned) => planned,
-        Err(error) => return refuse(&error),
+        Err(error) => return ExitCode::from(refuse(&error).exit_code()),
     };
     let all = planned.cases.clone();
     let cases: Vec<PlannedCase> = harness.select(&all).into_iter().cloned().collect();
@@ -80,7 +84,7 @@ pub fn gates() -> ExitCode {
     let threads = start.threads();
     let session = match start.session(target_repro(&options)) {
         Ok(session) => Arc::new(session),
-        Err(error) => return refuse(&error),
+        Err(error) => return ExitCode::from(refuse(&error).exit_code()),
     };
     harness.run(&all, Arc::clone(&session) as Arc<dyn super::Judge>, threads);
     if lists {
@@ -210,9 +214,9 @@ fn width() -> usize {
     })
 }
 
-fn refuse(error: &impl std::fmt::Display) -> ExitCode {
+fn refuse(error: &impl std::fmt::Display) -> Verdict {
     complain(&format!("error: {error}"));
-    ExitCode::from(Verdict::Usage.exit_code())
+    Verdict::Usage
 }
 
 fn complain(text: &str) {

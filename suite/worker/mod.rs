@@ -2,7 +2,8 @@
 //! rest of the run with it.
 //!
 //! Owns: the worker process and its supervisor, the protocol between them, deadlines, and the pool of workers. May
-//! import `report` (records), `outcome` and `device` (info); only [`execute`] reaches further.
+//! import `report` (records), `outcome` and `device` (info); only [`execute`], [`sources`] and the worker's own start
+//! reach further.
 //!
 //! The supervisor lives in the process that owns the trials and never initialises CUDA. It starts the same
 //! executable again with [`WORKER_ARGUMENT`], and hands it one end of a socket pair as its standard input, so that
@@ -20,6 +21,7 @@ mod capture;
 mod child;
 mod environment;
 pub mod execute;
+mod open;
 mod pool;
 mod protocol;
 mod serve;
@@ -38,6 +40,7 @@ use crate::report::record::CaseRecord;
 
 pub use capture::Output;
 pub use environment::cleared;
+pub use open::{is_asked_for, work};
 pub use pool::Pool;
 pub use serve::serve;
 pub use supervisor::{Answer, Launch, Supervisor};
