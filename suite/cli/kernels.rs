@@ -11,7 +11,9 @@ const FOLDER: &str = "kernels";
 
 pub(super) fn run(command: Kernels, environment: Option<PathBuf>) -> Outcome {
     let folder = |given: Option<PathBuf>| {
-        let folder = given.or(environment).unwrap_or_else(|| PathBuf::from(FOLDER));
+        let folder = given
+            .or(environment)
+            .unwrap_or_else(|| PathBuf::from(FOLDER));
         if folder.is_dir() {
             Ok(folder)
         } else {
@@ -22,7 +24,10 @@ pub(super) fn run(command: Kernels, environment: Option<PathBuf>) -> Outcome {
         }
     };
     match command {
-        Kernels::Build { kernels: given, all } => {
+        Kernels::Build {
+            kernels: given,
+            all,
+        } => {
             let which = if all { Which::All } else { Which::Stale };
             let report = kernels::build(&folder(given)?, which).map_err(failure)?;
             Ok(Answer {

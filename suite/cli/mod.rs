@@ -8,8 +8,11 @@
 //! ```
 
 mod args;
+mod check;
 mod devices;
 mod explain;
+mod folders;
+mod kernels;
 mod list;
 mod output;
 mod report;
@@ -22,8 +25,14 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use args::{Cli, Command, Document};
+use args::{Choices, Cli, Command, Document, Folders, Format};
+use folders::Found;
 use output::{Answer, Failure, Outcome};
+
+use crate::expr::Engine;
+use crate::runner::{self, Options, Planned};
+use crate::worker::sources::Sources;
+use crate::{case, plan, spec};
 
 /// The binary's main function, beside the worker's.
 pub fn main() -> ExitCode {
@@ -32,23 +41,37 @@ pub fn main() -> ExitCode {
 
 /// Runs a command line, program name first.
 pub fn run<A: Into<OsString> + Clone>(arguments: impl IntoIterator<Item = A>) -> ExitCode {
-    match Cli::try_parse_from(arguments) {
-        Ok(cli) => output::end(dispatch(cli)),
+    let cli = match Cli::try_parse_from(arguments) {
+        Ok(cli) => cli,
         Err(error) => {
             // Help and version come this way too, with exit code 0. A closed pipe is the reader's choice.
             let _ = error.print();
-            ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
+            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
+    };
+    let environment = match args::environment() {
+        Ok(environment) => environment,
+        Err(error) => return output::end(Err(error.into())),
+    };
+    match cli.command.unwrap_or(Command::Run(cli.run)) {
+        Command::Run(run) => runner::run(&run.resolve(environment)),
+        command => output::end(answer(command, environment)),
     }
 }
 
-fn dispatch(cli: Cli) -> Outcome {
-    let environment = args::environment()?;
-    match cli.command.unwrap_or(Command::Run(cli.run)) {
+/// Every command but `run`.
+fn answer(command: Command, environment: Options) -> Outcome {
+    match command {
+        Command::Run(_) => Err(Failure::usage("`run` has no answer but its run")),
+        Command::List { choices, format } => list_cases(choices, environment, format),
+        Command::Check { files, folders } => check::check(&files, &Found::of(folders, environment)),
+        Command::Explain { case, folders } => explain_case(&case, folders, environment),
         Command::Devices { format } => devices::devices(format),
-        Command::Schema {
-            document: Document::Report,
-        } => Ok(Answer::from(crate::report::schema())),
+        Command::Schema { document } => Ok(match document {
+            Document::Suite => output::json(&spec::schema()),
+            Document::Report => Answer::from(crate::report::schema()),
+        }),
+        Command::Kernels { command } => kernels::run(command, environment.kernels),
         Command::Report { command } => match command {
             args::Report::List { reports, format } => {
                 report::list(reports.unwrap_or(environment.reports), format)
@@ -59,6 +82,34 @@ fn dispatch(cli: Cli) -> Outcome {
                 format,
             } => report::show(&run, reports.unwrap_or(environment.reports), format),
         },
-        _ => Err(Failure::usage("not wired")),
     }
+}
+
+fn list_cases(choices: Choices, environment: Options, format: Format) -> Outcome {
+    let options = choices.resolve(environment);
+    let planned = Planned::new(&options).map_err(Failure::usage)?;
+    let heading = serde_json::json!({
+        "device": planned.chosen.kind(),
+        "profile": planned.profile,
+        "images": planned.images,
+    });
+    list::list(&planned.select(&options.selection), heading, format)
+}
+
+fn explain_case(id: &str, folders: Folders, environment: Options) -> Outcome {
+    let Sources {
+        suites, catalog, ..
+    } = Found::of(folders, environment).sources()?;
+    let case = case::find(&suites, id);
+    let suite = case
+        .as_ref()
+        .and_then(|case| suites.iter().find(|suite| suite.name == case.suite));
+    let (Some(case), Some(suite)) = (case, suite) else {
+        return Err(Failure::usage(format!(
+            "no case `{id}`: `cuda-gates list` prints their names"
+        )));
+    };
+    let prepared = plan::build(suite, &case, &catalog, &Engine::new())
+        .map_err(|fault| Failure::usage(format!("{id}: {fault}")))?;
+    Ok(explain::explain(suite, &case, &prepared, &catalog).into())
 }

@@ -5,7 +5,6 @@ use std::time::Duration;
 use clap::{CommandFactory, Parser};
 
 use super::args::{Cli, Command};
-use super::dispatch;
 use super::output::{Answer, Failure};
 use crate::archive::Store;
 use crate::image::ImageKind;
@@ -33,7 +32,7 @@ fn run(line: &str, environment: Options) -> Options {
 }
 
 fn answer(line: &str) -> Result<Answer, Failure> {
-    dispatch(parse(line).unwrap())
+    super::answer(parse(line).unwrap().command.unwrap(), Options::default())
 }
 
 #[test]
@@ -230,4 +229,80 @@ fn schemas_are_printed_whole() {
     let schema = answer("schema report").unwrap().text;
     let schema: serde_json::Value = serde_json::from_str(&schema).unwrap();
     assert!(schema["$schema"].is_string());
+}
+
+#[test]
+fn kernels_want_a_folder_that_is_there() {
+    let failure = answer("kernels verify --kernels /nowhere/kernels").unwrap_err();
+    assert_eq!(failure.code, 2);
+    assert!(
+        failure.text.contains("/nowhere/kernels"),
+        "{}",
+        failure.text
+    );
+}
+
+#[test]
+fn a_cases_plan_is_explained_and_an_unknown_case_is_wrong_usage() {
+    let text = answer("explain compaction::exact_compaction::keep=128::n=65537::jit")
+        .unwrap()
+        .text;
+    for words in [
+        "keep = 128",
+        "tiles0 = 257",
+        "scan_tiles<<<257, 256>>>(rank, rank, sums0, 65537)",
+        "launches: 7",
+    ] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    let failure = answer("explain compaction::nope::jit").unwrap_err();
+    assert_eq!(failure.code, 2);
+    assert!(failure.text.contains("cuda-gates list"), "{}", failure.text);
+}
+
+#[test]
+fn a_list_is_ids_or_one_document() {
+    let text = answer("list --device sim compaction::scan_total --skip n=0")
+        .unwrap()
+        .text;
+    assert!(text.lines().count() > 10);
+    assert!(
+        text.lines()
+            .all(|id| id.starts_with("compaction::scan_total::") && id.ends_with("::jit")),
+        "{text}"
+    );
+    let json = answer("list --device sim compaction::scan_total --skip n=0 --format json")
+        .unwrap()
+        .text;
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let ids: Vec<&str> = json["cases"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|c| c["id"].as_str())
+        .collect();
+    assert_eq!(ids, text.lines().collect::<Vec<_>>());
+    assert_eq!(json["run"]["device"], "sim");
+    let none = answer("list --device sim no-such-case").unwrap();
+    assert_eq!((none.code, none.text.as_str()), (4, ""));
+}
+
+#[test]
+fn specs_are_checked_with_every_problem_at_once() {
+    let good = answer("check").unwrap();
+    assert!(good.text.contains("specs/compaction.yaml"), "{}", good.text);
+
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("bad.yaml");
+    std::fs::write(
+        &file,
+        "version: 1\nsuite: bad\nnonsense: 3\nkernels: [nowhere.cu]\n",
+    )
+    .unwrap();
+    let failure = answer(&format!("check {}", file.display())).unwrap_err();
+    assert_eq!(failure.code, 2);
+    for words in ["bad.yaml", "nonsense", "nowhere"] {
+        assert!(failure.text.contains(words), "{words}: {}", failure.text);
+    }
+    assert_eq!(answer("check /nowhere.yaml").unwrap_err().code, 2);
 }

@@ -77,8 +77,11 @@ impl Summary {
 }
 
 fn totals(report: &Report) -> String {
-    let wall = seconds(report.run.wall_ms);
-    let mut line = format!("{} in {wall}", report.totals.line());
+    let mut line = report.totals.line();
+    // A run that died left no times.
+    if report.run.wall_ms > 0.0 {
+        line.push_str(&format!(" in {}", seconds(report.run.wall_ms)));
+    }
     if report.run.work_ms > 0.0 {
         let work = seconds(report.run.work_ms);
         line.push_str(&format!(
