@@ -54,7 +54,7 @@ pub fn run<A: Into<OsString> + Clone>(arguments: impl IntoIterator<Item = A>) ->
         Err(error) => return output::end(Err(error.into())),
     };
     match cli.command.unwrap_or(Command::Run(cli.run)) {
-        Command::Run(run) => runner::run(&run.resolve(environment)),
+        Command::Run(run) => ExitCode::from(runner::run(&run.resolve(environment))),
         command => output::end(answer(command, environment)),
     }
 }
