@@ -1,1 +1,566 @@
+//! Sessions on a device that is host memory and a list of calls.
 
+use super::*;
+use crate::device::{DeviceInfo, Loaded};
+use crate::image::{Code, ImageKind};
+use crate::outcome::ReasonKind;
+use crate::plan::{BufferIndex, PlanBuffer, WantedRun};
+use crate::value::ElementType;
+
+/// Runs `copy(from, to)` for whole buffers, `add(to, k)` on the first element; logs every call that has an order.
+struct Fake {
+    info: DeviceInfo,
+    buffers: Vec<Vec<u64>>,
+    lens: Vec<usize>,
+    access: Vec<Access>,
+    names: Vec<String>,
+    log: Vec<String>,
+    findings: Vec<Finding>,
+    fault: Option<Fault>,
+    stamps: usize,
+    freed: usize,
+}
+
+impl Fake {
+    fn new(kind: DeviceKind) -> Self {
+        Self {
+            info: DeviceInfo {
+                kind,
+                name: "fake".into(),
+                uuid: None,
+                compute_capability: (7, 5),
+                cuda_driver_version: None,
+                total_memory_bytes: 1 << 30,
+                l2_bytes: 1 << 20,
+            },
+            buffers: vec![],
+            lens: vec![],
+            access: vec![],
+            names: vec![],
+            log: vec![],
+            findings: vec![],
+            fault: None,
+            stamps: 0,
+            freed: 0,
+        }
+    }
+
+    fn bytes(&mut self, buffer: BufferId) -> &mut [u8] {
+        let len = self.lens[buffer.0];
+        &mut bytemuck::cast_slice_mut(&mut self.buffers[buffer.0])[..len]
+    }
+
+    fn word(&mut self, buffer: BufferId) -> &mut i32 {
+        &mut bytemuck::cast_slice_mut(&mut self.buffers[buffer.0])[0]
+    }
+}
+
+impl Device for Fake {
+    fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    fn load(&mut self, image: &Image) -> Result<Loaded, Fault> {
+        self.log.push(format!("load {}", image.module));
+        Ok(Loaded {
+            module: ModuleId(7),
+            jit_log: Some(format!("log of {}", image.module)),
+        })
+    }
+
+    fn alloc(&mut self, len: u64, access: Access) -> Result<BufferId, Fault> {
+        self.buffers
+            .push(vec![0x5555_5555_5555_5555; len.div_ceil(8) as usize]);
+        self.lens.push(len as usize);
+        self.access.push(access);
+        self.names.push(String::new());
+        Ok(BufferId(self.buffers.len() - 1))
+    }
+
+    fn name_buffer(&mut self, buffer: BufferId, name: &str) {
+        self.names[buffer.0] = name.into();
+    }
+
+    fn free_all(&mut self) {
+        self.freed += 1;
+    }
+
+    fn upload(&mut self, to: BufferId, offset: u64, bytes: &[u8]) -> Result<(), Fault> {
+        self.log.push(format!("upload {}", self.names[to.0]));
+        self.bytes(to)[offset as usize..][..bytes.len()].copy_from_slice(bytes);
+        Ok(())
+    }
+
+    fn fill(&mut self, to: BufferId, offset: u64, len: u64, pattern: &[u8]) -> Result<(), Fault> {
+        self.log
+            .push(format!("fill {}[{offset}..+{len}]", self.names[to.0]));
+        let bytes = &mut self.bytes(to)[offset as usize..][..len as usize];
+        for chunk in bytes.chunks_mut(pattern.len()) {
+            chunk.copy_from_slice(&pattern[..chunk.len()]);
+        }
+        Ok(())
+    }
+
+    fn poison(&mut self, to: BufferId, offset: u64, len: u64, pattern: &[u8]) -> Result<(), Fault> {
+        self.fill(to, offset, len, pattern)?;
+        self.log.pop();
+        self.log
+            .push(format!("poison {}[{offset}..+{len}]", self.names[to.0]));
+        Ok(())
+    }
+
+    fn copy(&mut self, from: (BufferId, u64), to: (BufferId, u64), len: u64) -> Result<(), Fault> {
+        self.log.push(format!(
+            "copy {} → {}",
+            self.names[from.0.0], self.names[to.0.0]
+        ));
+        let bytes = self.bytes(from.0)[from.1 as usize..][..len as usize].to_vec();
+        self.bytes(to.0)[to.1 as usize..][..len as usize].copy_from_slice(&bytes);
+        Ok(())
+    }
+
+    fn launch(&mut self, launch: &Launch<'_>) -> Result<(), Fault> {
+        self.log.push(launch.kernel.to_owned());
+        assert_eq!(launch.module, ModuleId(7));
+        if let (Some(fault), "break") = (&self.fault, launch.kernel) {
+            return Err(fault.clone());
+        }
+        if let [
+            Argument::Pointer { buffer, .. },
+            Argument::Scalar { bytes, size: 4 },
+        ] = launch.args
+        {
+            *self.word(*buffer) += i32::from(bytes[0]);
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<(), Fault> {
+        self.log.push("finish".into());
+        Ok(())
+    }
+
+    fn take_findings(&mut self) -> Result<Vec<Finding>, Fault> {
+        self.log.push("findings".into());
+        Ok(self.findings.clone())
+    }
+
+    fn download(&mut self, from: BufferId, offset: u64, len: u64) -> Result<&[u8], Fault> {
+        self.log
+            .push(format!("read {}[{offset}..+{len}]", self.names[from.0]));
+        Ok(&self.bytes(from)[offset as usize..][..len as usize])
+    }
+
+    fn stamp(&mut self) -> Result<Stamp, Fault> {
+        self.log.push("stamp".into());
+        self.stamps += 1;
+        Ok(Stamp(self.stamps - 1))
+    }
+
+    fn between(&mut self, start: Stamp, end: Stamp) -> Result<Elapsed, Fault> {
+        Ok(match self.info.kind {
+            DeviceKind::Cuda => Elapsed::Milliseconds((start.0 * 10 + end.0) as f64),
+            DeviceKind::Sim => Elapsed::Instructions(640),
+        })
+    }
+}
+
+const INPUT: BufferIndex = BufferIndex(0);
+const OUT: BufferIndex = BufferIndex(1);
+
+fn slice(buffer: BufferIndex, from: u64, len: u64) -> Slice {
+    Slice { buffer, from, len }
+}
+
+fn kernel(name: &str, args: Vec<plan::Argument>) -> Step {
+    Step::Launch(plan::Launch {
+        module: 0,
+        kernel: name.into(),
+        grid: [1, 1, 1],
+        block: [1, 1, 1],
+        shared: 0,
+        args,
+    })
+}
+
+fn add(buffer: BufferIndex, k: u8) -> Step {
+    let pointer = plan::Argument::Pointer { buffer, element: 0 };
+    kernel(
+        "add",
+        vec![
+            pointer,
+            plan::Argument::Scalar {
+                bytes: [k, 0, 0, 0, 0, 0, 0, 0],
+                size: 4,
+            },
+        ],
+    )
+}
+
+fn copy() -> Step {
+    Step::Copy {
+        from: slice(INPUT, 0, 3),
+        to: slice(OUT, 0, 3),
+    }
+}
+
+/// `input` (3 × i32) and `out` (4 × i32), one module.
+fn plan(work: Work) -> Plan {
+    let buffer = |name: &str, len, is_input| PlanBuffer {
+        name: name.into(),
+        element: ElementType::I32,
+        len,
+        is_input,
+    };
+    Plan {
+        buffers: vec![
+            buffer("input", 3, true),
+            buffer("out", 4, false),
+            buffer("none", 0, false),
+        ],
+        modules: vec!["m".into()],
+        work,
+        wanted: vec![],
+    }
+}
+
+fn image() -> Image {
+    Image {
+        kind: ImageKind::Jit,
+        module: "m".into(),
+        code: Code::Ptx("".into()),
+        sha256: String::new(),
+        compiler: String::new(),
+    }
+}
+
+/// Runs with input `[10, 20, 30]` and gives the readings as text: `run 0.0: [1, 2]`.
+fn run_on(fake: &mut Fake, plan: &Plan) -> (Result<Ran, Fault>, Vec<String>) {
+    let input = Arc::new(Array::I32(vec![10, 20, 30]));
+    let mut readings = vec![];
+    let ints = |bytes: &[u8]| format!("{:x?}", bytemuck::cast_slice::<u8, i32>(bytes));
+    let ran = run(fake, plan, &[image()], &[input], &mut |reading| {
+        readings.push(match reading {
+            Reading::Run { run, slice, bytes } => format!("run {run}.{slice}: {}", ints(bytes)),
+            Reading::Row { row, slice, bytes } => format!("row {row}.{slice}: {}", ints(bytes)),
+            Reading::Wanted { index, bytes } => format!("wanted {index}: {}", ints(bytes)),
+        });
+    });
+    (ran, readings)
+}
+
+#[test]
+fn a_checked_run_is_poisoned_run_settled_and_read() {
+    let mut fake = Fake::new(DeviceKind::Cuda);
+    let reads = vec![slice(OUT, 0, 4), slice(OUT, 1, 2), slice(OUT, 4, 0)];
+    let plan = plan(Work::Once {
+        steps: vec![copy(), add(OUT, 1)],
+        reads,
+    });
+    let (ran, readings) = run_on(&mut fake, &plan);
+    let ran = ran.unwrap();
+    assert_eq!(
+        readings,
+        [
+            "run 0.0: [b, 14, 1e, dbdbdbdb]",
+            "run 0.1: [14, 1e]",
+            "run 0.2: []"
+        ]
+    );
+    assert_eq!(
+        fake.log,
+        [
+            "load m",
+            "upload input",
+            "poison out[0..+16]",
+            "copy input → out",
+            "add",
+            "finish",
+            "findings",
+            "read out[0..+16]",
+            "read out[4..+8]",
+            "read input[0..+12]",
+        ]
+    );
+    assert_eq!(
+        fake.access,
+        [Access::ReadOnly, Access::ReadWrite, Access::ReadWrite]
+    );
+    assert_eq!(ran.jit_logs, [Some("log of m".to_owned())]);
+    assert_eq!((ran.findings, ran.rows, fake.freed), (vec![], vec![], 1));
+}
+
+#[test]
+fn every_repeat_starts_from_poison() {
+    let mut fake = Fake::new(DeviceKind::Cuda);
+    let (steps, reads) = (vec![copy(), add(OUT, 1)], vec![slice(OUT, 0, 1)]);
+    let (ran, readings) = run_on(
+        &mut fake,
+        &plan(Work::Repeat {
+            runs: 3,
+            steps,
+            reads,
+        }),
+    );
+    ran.unwrap();
+    assert_eq!(readings, ["run 0.0: [b]", "run 1.0: [b]", "run 2.0: [b]"]);
+    assert_eq!(
+        fake.log
+            .iter()
+            .filter(|call| call.starts_with("poison"))
+            .count(),
+        3
+    );
+}
+
+#[test]
+fn wanted_runs_come_after_on_fresh_poison() {
+    let mut fake = Fake::new(DeviceKind::Cuda);
+    let mut plan = plan(Work::Once {
+        steps: vec![copy()],
+        reads: vec![slice(OUT, 0, 1)],
+    });
+    let fill = Step::Fill {
+        to: slice(OUT, 1, 2),
+        pattern: vec![7, 0, 0, 0],
+    };
+    plan.wanted = vec![WantedRun {
+        key: "k".into(),
+        steps: vec![fill],
+        read: slice(OUT, 0, 4),
+    }];
+    let (ran, readings) = run_on(&mut fake, &plan);
+    ran.unwrap();
+    assert_eq!(
+        readings,
+        ["run 0.0: [a]", "wanted 0: [dbdbdbdb, 7, 7, dbdbdbdb]"]
+    );
+    assert!(fake.log.contains(&"fill out[4..+8]".to_owned()));
+}
+
+fn row(prepare: Vec<Step>, prepare_each: Vec<Step>) -> Row {
+    Row {
+        name: "r".into(),
+        prepare,
+        prepare_each,
+        steps: vec![add(OUT, 1), kernel("work", vec![])],
+        bytes: None,
+        reads: vec![slice(OUT, 0, 1)],
+    }
+}
+
+#[test]
+fn a_row_prepares_once_warms_up_runs_singly_then_in_a_batch_and_is_read() {
+    let mut fake = Fake::new(DeviceKind::Cuda);
+    let rows = vec![row(vec![copy(), kernel("prepare", vec![])], vec![])];
+    let (ran, readings) = run_on(
+        &mut fake,
+        &plan(Work::Rows {
+            warmups: 2,
+            runs: 3,
+            rows,
+        }),
+    );
+    let ran = ran.unwrap();
+    let single = ["stamp", "add", "work", "stamp"];
+    let mut wanted = vec![
+        "load m",
+        "upload input",
+        "poison out[0..+16]",
+        "copy input → out",
+        "prepare",
+    ];
+    wanted.extend(["add", "work"].repeat(2));
+    wanted.extend(single.repeat(3));
+    wanted.extend([
+        "stamp", "add", "work", "add", "work", "add", "work", "stamp",
+    ]);
+    wanted.extend([
+        "finish",
+        "finish",
+        "findings",
+        "read out[0..+4]",
+        "read input[0..+12]",
+    ]);
+    assert_eq!(fake.log, wanted);
+    assert_eq!(
+        ran.rows,
+        [RowTimes {
+            singles_ms: vec![1.0, 23.0, 45.0],
+            batch_ms: Some(67.0),
+            simulated_instructions: None,
+            launches: 2
+        }]
+    );
+    assert_eq!(
+        readings,
+        ["row 0.0: [12]"],
+        "10 and one for each of 2 + 3 + 3 runs"
+    );
+}
+
+#[test]
+fn a_row_that_prepares_each_run_does_so_outside_the_stamps_and_has_no_batch() {
+    let mut fake = Fake::new(DeviceKind::Cuda);
+    let rows = vec![row(vec![], vec![copy()])];
+    let (ran, readings) = run_on(
+        &mut fake,
+        &plan(Work::Rows {
+            warmups: 1,
+            runs: 2,
+            rows,
+        }),
+    );
+    let ran = ran.unwrap();
+    let each = "copy input → out";
+    let mut wanted = vec![
+        "load m",
+        "upload input",
+        "poison out[0..+16]",
+        each,
+        "add",
+        "work",
+    ];
+    wanted.extend([each, "stamp", "add", "work", "stamp"].repeat(2));
+    wanted.extend([
+        "finish",
+        "finish",
+        "findings",
+        "read out[0..+4]",
+        "read input[0..+12]",
+    ]);
+    assert_eq!(fake.log, wanted);
+    assert_eq!(
+        (ran.rows[0].singles_ms.len(), ran.rows[0].batch_ms),
+        (2, None)
+    );
+    assert_eq!(readings, ["row 0.0: [b]"]);
+}
+
+#[test]
+fn the_simulated_device_runs_a_row_once_and_counts() {
+    let mut fake = Fake::new(DeviceKind::Sim);
+    let rows = vec![row(vec![copy()], vec![kernel("each", vec![])])];
+    let (ran, readings) = run_on(
+        &mut fake,
+        &plan(Work::Rows {
+            warmups: 3,
+            runs: 10,
+            rows,
+        }),
+    );
+    let ran = ran.unwrap();
+    let wanted = [
+        "load m",
+        "upload input",
+        "poison out[0..+16]",
+        "copy input → out",
+        "each",
+        "stamp",
+        "add",
+        "work",
+        "stamp",
+        "finish",
+        "findings",
+        "read out[0..+4]",
+    ];
+    assert_eq!(fake.log, wanted);
+    let times = RowTimes {
+        simulated_instructions: Some(640),
+        launches: 2,
+        ..RowTimes::default()
+    };
+    assert_eq!(ran.rows, [times]);
+    assert_eq!(readings, ["row 0.0: [b]"]);
+}
+
+#[test]
+fn a_written_input_is_a_stray_write() {
+    let work = || Work::Once {
+        steps: vec![add(INPUT, 5)],
+        reads: vec![],
+    };
+    let mut fake = Fake::new(DeviceKind::Cuda);
+    let ran = run_on(&mut fake, &plan(work())).0.unwrap();
+    assert_eq!(ran.findings.len(), 1);
+    assert_eq!(
+        ran.findings[0].to_string(),
+        "stray_write: input `input` was written: element 0 was 10, is 15"
+    );
+
+    let mut fake = Fake::new(DeviceKind::Sim);
+    let ran = run_on(&mut fake, &plan(work())).0.unwrap();
+    assert_eq!(
+        ran.findings,
+        [],
+        "the simulated device reports the write itself"
+    );
+}
+
+#[test]
+fn a_finding_that_recurs_is_listed_once() {
+    let mut fake = Fake::new(DeviceKind::Cuda);
+    fake.findings = vec![Finding::new(FindingKind::Guard, "beside out")];
+    let work = Work::Repeat {
+        runs: 4,
+        steps: vec![copy()],
+        reads: vec![],
+    };
+    let ran = run_on(&mut fake, &plan(work)).0.unwrap();
+    assert_eq!(ran.findings, fake.findings);
+}
+
+#[test]
+fn a_fault_frees_the_buffers_unless_the_context_is_lost() {
+    for (fault, freed) in [(Fault::setup("shape"), 1), (Fault::kernel("address"), 0)] {
+        let mut fake = Fake::new(DeviceKind::Cuda);
+        fake.fault = Some(fault.clone());
+        let steps = vec![kernel("break", vec![]), copy()];
+        let (ran, readings) = run_on(
+            &mut fake,
+            &plan(Work::Once {
+                steps,
+                reads: vec![slice(OUT, 0, 1)],
+            }),
+        );
+        assert_eq!(ran.unwrap_err(), fault);
+        assert_eq!((readings.len(), fake.freed), (0, freed));
+    }
+}
+
+#[test]
+fn what_does_not_fit_the_plan_is_refused_before_the_device_is_used() {
+    let plan = plan(Work::Once {
+        steps: vec![],
+        reads: vec![],
+    });
+    let arrays = |array: Array| vec![Arc::new(array)];
+    let good = || arrays(Array::I32(vec![1, 2, 3]));
+    let mut other = image();
+    other.module = "other".into();
+    for (images, inputs, words) in [
+        (
+            vec![other],
+            good(),
+            "the plan launches from [\"m\"], given [\"other\"]",
+        ),
+        (vec![], good(), "the plan launches from [\"m\"], given []"),
+        (vec![image()], vec![], "the plan has 1 inputs, given 0"),
+        (
+            vec![image()],
+            arrays(Array::I32(vec![1])),
+            "input `input` is 3 × i32, given 1 × i32",
+        ),
+        (
+            vec![image()],
+            arrays(Array::U32(vec![1, 2, 3])),
+            "input `input` is 3 × i32, given 3 × u32",
+        ),
+    ] {
+        let mut fake = Fake::new(DeviceKind::Cuda);
+        let fault = run(&mut fake, &plan, &images, &inputs, &mut |_| {}).unwrap_err();
+        assert_eq!(fault.reason.kind, ReasonKind::Setup);
+        assert_eq!(fault.reason.message, words);
+        assert!(fake.log.is_empty());
+    }
+}

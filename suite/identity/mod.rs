@@ -1,0 +1,110 @@
+//! What a run ran on: driver and card through NVML, the host, the toolchain.
+//!
+//! Owns: every name of nvml-wrapper (in `nvml`), the fields' names and units, redaction. May import `outcome` and
+//! `report::record`'s [`Field`]. Every field is a value or the reason why there is none: on WSL, Jetson, MIG and vGPU
+//! many are missing, and without a driver all are.
+//!
+//! ```
+//! let identity = cuda_gates::identity::read(Some("GPU-00000000-0000-0000-0000-000000000000"));
+//! assert!(identity.fields.contains_key("name"), "a field is always there, with a value or a reason");
+//! ```
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use crate::outcome::Reason;
+use crate::report::record::Field;
+
+mod card;
+mod machine;
+mod nvml;
+mod xid;
+
+pub use machine::{host, toolchain};
+pub use xid::XidWatch;
+
+/// Fields that tell one card from all others.
+const PRIVATE: [&str; 3] = ["serial", "uuid", "mig_uuid"];
+
+/// What NVML says at one time. Units are the last part of a field's name.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Identity {
+    /// Of the kernel driver: `580.159.04`. Also without NVML, where `/proc` tells it.
+    pub driver_version: Option<String>,
+    /// What does not change during a run.
+    pub fields: BTreeMap<String, Field>,
+    /// What may: clocks, temperature, error counts, processes.
+    pub live: BTreeMap<String, Field>,
+    /// Why NVML as a whole is out of reach; its kind is `environment`.
+    pub fault: Option<Reason>,
+}
+
+impl Identity {
+    /// Replaces serial number and UUIDs by a hash, which still tells two cards apart.
+    pub fn redact(&mut self) {
+        for name in PRIVATE {
+            if let Some(Field::Value(Value::String(text))) = self.fields.get_mut(name) {
+                *text = redacted(text);
+            }
+        }
+    }
+}
+
+/// Reads driver and card. `uuid` is CUDA's ([`DeviceInfo::uuid`](crate::device::DeviceInfo::uuid)): indices differ
+/// between CUDA and NVML. Without one, a machine's only card is taken.
+///
+/// Never fails: what is out of reach says why, field by field.
+pub fn read(uuid: Option<&str>) -> Identity {
+    match nvml::session() {
+        Ok(session) => nvml::identity(session, uuid),
+        Err(reason) => {
+            let unavailable = |names: &[&str]| {
+                names
+                    .iter()
+                    .map(|name| {
+                        (
+                            (*name).to_owned(),
+                            Field::Unavailable(reason.message.clone()),
+                        )
+                    })
+                    .collect()
+            };
+            Identity {
+                driver_version: kernel_driver_version(Path::new("/proc")),
+                fields: unavailable(card::FIELDS),
+                live: unavailable(card::LIVE),
+                fault: Some(reason.clone()),
+            }
+        }
+    }
+}
+
+/// The loaded kernel driver's version by `<proc_root>/driver/nvidia/version`, without any library.
+pub fn kernel_driver_version(proc_root: &Path) -> Option<String> {
+    let text = std::fs::read_to_string(proc_root.join("driver/nvidia/version")).ok()?;
+    let line = text.lines().find(|line| line.starts_with("NVRM version"))?;
+    let is_version = |word: &&str| {
+        word.contains('.')
+            && word
+                .split('.')
+                .all(|part| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit()))
+    };
+    line.split_whitespace().find(is_version).map(str::to_owned)
+}
+
+/// A hash that stands for `text` in a published report: `sha256:1f2e3d4c5b6a`.
+pub fn redacted(text: &str) -> String {
+    let digest = Sha256::digest(text.as_bytes());
+    let hex: String = digest
+        .iter()
+        .take(6)
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    format!("sha256:{hex}")
+}
+
+#[cfg(test)]
+mod tests;
