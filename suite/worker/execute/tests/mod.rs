@@ -1,4 +1,5 @@
 mod fake;
+mod specs;
 mod timings;
 
 use indexmap::IndexMap;
