@@ -11,7 +11,7 @@ use crate::spec::model::{Axis, AxisValue, Block, Check, Profile, Suite};
 /// Cases of a profile, in order: suite, block, the axes' product (the first axis slowest), gate, image.
 ///
 /// # Errors
-/// One message for each id that two blocks (or one block twice) would give, with both places. Blocks are compared over
+/// A block of more than 100,000 cases in one profile. Else one message for each id that two blocks (or one block twice) would give, with both places. Blocks are compared over
 /// *all* profiles, so that an id names one input wherever it is used; a block that gives an id in several profiles is
 /// the rule, not an error.
 pub fn expand(
@@ -19,9 +19,11 @@ pub fn expand(
     profile: Profile,
     images: &[ImageKind],
 ) -> Result<Vec<Case>, Vec<String>> {
-    let duplicates = duplicates(suites);
-    if !duplicates.is_empty() {
-        return Err(duplicates);
+    for check in [too_many, duplicates] {
+        let problems = check(suites);
+        if !problems.is_empty() {
+            return Err(problems);
+        }
     }
     let mut cases = Vec::new();
     for suite in suites {
@@ -36,6 +38,39 @@ pub fn expand(
         }
     }
     Ok(cases)
+}
+
+/// More is a slip in an axis, and would fill the memory before anyone sees it.
+const CASES_MAX: usize = 100_000;
+
+/// Blocks whose product is too large, each once.
+fn too_many(suites: &[Suite]) -> Vec<String> {
+    let mut problems = Vec::new();
+    for suite in suites {
+        for (index, block) in suite.blocks.iter().enumerate() {
+            let counts = Profile::ALL.iter().map(|profile| count(block, *profile));
+            let most = counts.max().unwrap_or(0);
+            if most > CASES_MAX {
+                problems.push(format!(
+                    "{}: the axes and gates of this block make {most} cases, more than {CASES_MAX}",
+                    place(suite, index)
+                ));
+            }
+        }
+    }
+    problems
+}
+
+/// How many cases, without images; saturates.
+fn count(block: &Block, profile: Profile) -> usize {
+    if !takes_part(block, profile) {
+        return 0;
+    }
+    let lens = block
+        .axes
+        .values()
+        .map(|axis| values(axis, profile).map_or(0, <[_]>::len));
+    lens.fold(block.gates.len(), usize::saturating_mul)
 }
 
 /// Everything of a case but its image.

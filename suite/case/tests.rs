@@ -177,6 +177,19 @@ fn two_blocks_may_not_share_an_id_across_profiles() {
 }
 
 #[test]
+fn a_product_that_would_fill_the_memory_is_refused() {
+    let wide: Vec<i64> = (0..100_000).collect();
+    let axes = ["a", "b", "c", "d"].map(|name| (name, Axis::Always(int(&wide))));
+    let large = suite("s", vec![block(3, axes.into(), &["g"])]);
+    let problems = expand(&[large], Profile::Quick, &[ImageKind::Jit]).unwrap_err();
+    assert_eq!(problems.len(), 1);
+    assert!(
+        problems[0].starts_with("specs/s.yaml:3:5: the axes and gates"),
+        "{problems:?}"
+    );
+}
+
+#[test]
 fn find_gives_every_case_back_and_nothing_else() {
     let suites = [suite("comp", vec![]), worked()];
     for profile in Profile::ALL {

@@ -26,10 +26,16 @@ impl Keys {
     /// The key of an element of `N` bytes.
     #[inline(always)]
     pub(super) fn key<const N: usize>(self, element: &[u8; N]) -> u64 {
-        let mut word = [0; 8];
-        word[..N].copy_from_slice(element);
-        let bits = u64::from_le_bytes(word);
-        bits ^ self.flips[(bits >> (8 * N - 1)) as usize & 1]
+        // Spelled out a size, since a loop over `N` bytes is not always made one load.
+        let e = element.as_slice();
+        let bits = match N {
+            1 => u64::from(e[0]),
+            2 => u64::from(u16::from_le_bytes([e[0], e[1]])),
+            4 => u64::from(u32::from_le_bytes([e[0], e[1], e[2], e[3]])),
+            _ => u64::from_le_bytes([e[0], e[1], e[2], e[3], e[4], e[5], e[6], e[7]]),
+        };
+        let negative = ((bits >> (8 * N - 1)) & 1).wrapping_neg();
+        bits ^ self.flips[0] ^ (negative & (self.flips[0] ^ self.flips[1]))
     }
 
     /// The keys of `bytes`.

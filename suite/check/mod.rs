@@ -39,6 +39,8 @@ mod order;
 mod partition;
 mod repeatable;
 mod show;
+#[cfg(test)]
+mod tests;
 mod timings;
 
 pub use exact::{exact, order_differences};

@@ -139,51 +139,83 @@ fn tally<const N: usize>(keys: Keys, got: &[u8], want: &[u8]) -> Tally {
     if got == want {
         return Tally::default();
     }
-    let bounds = keys
-        .keys::<N>(want)
-        .fold((u64::MAX, 0), |(low, high), key| {
-            (low.min(key), high.max(key))
-        });
-    let span = (bounds.1 - bounds.0) as usize; // `got` differs from `want`, so there are elements
-    if span < (want.len() / N).max(1 << 16) {
-        by_histogram::<N>(keys, got, want, bounds.0, span + 1)
-    } else {
-        by_sorting::<N>(keys, got, want)
+    // `got` differs from `want`, so there are elements.
+    let (low, high) = bounds::<N>(keys, want);
+    match high - low {
+        0..SMALL => by_histogram::<N, LANES>(keys, got, want, low, high),
+        span if span < (want.len() / N) as u64 => by_histogram::<N, 1>(keys, got, want, low, high),
+        _ => by_sorting::<N>(keys, got, want),
     }
 }
 
-/// Copies of the histogram, used in turn: a run of one value does not wait for its own last increment.
-const COPIES: usize = 4;
+/// Histograms used in turn: increments of one bin then do not wait for one another.
+const LANES: usize = 4;
 
-fn by_histogram<const N: usize>(
+/// Spans below this have a histogram for each lane.
+const SMALL: u64 = 1 << 16;
+
+/// The smallest and the largest key.
+fn bounds<const N: usize>(keys: Keys, bytes: &[u8]) -> (u64, u64) {
+    let all = keys.keys::<N>(bytes);
+    if N == 8 {
+        return all.fold((u64::MAX, 0), |(low, high), key| {
+            (low.min(key), high.max(key))
+        });
+    }
+    // Keys of up to four bytes, kept narrow: twice as many fit in a vector register.
+    let narrow = all.map(|key| key as u32);
+    let (low, high) = narrow.fold((u32::MAX, 0), |(low, high), key| {
+        (low.min(key), high.max(key))
+    });
+    (low.into(), high.into())
+}
+
+fn by_histogram<const N: usize, const L: usize>(
     keys: Keys,
     got: &[u8],
     want: &[u8],
     low: u64,
-    bins: usize,
+    high: u64,
 ) -> Tally {
-    let copies = if bins <= 1 << 12 { COPIES } else { 1 };
-    let mut surplus = vec![0i64; bins * copies];
+    let mut surplus = vec![[0i64; L]; (high - low) as usize + 1];
     let mut outside = Vec::new();
-    for (i, key) in keys.keys::<N>(want).enumerate() {
-        surplus[i % copies * bins + (key - low) as usize] -= 1;
-    }
-    for (i, key) in keys.keys::<N>(got).enumerate() {
-        match key.checked_sub(low) {
-            Some(bin) if bin < bins as u64 => surplus[i % copies * bins + bin as usize] += 1,
-            _ => outside.push(key),
+    for (bytes, one) in [(want, -1), (got, 1)] {
+        let (groups, rest) = bytes.as_chunks::<N>().0.as_chunks::<L>();
+        for group in groups.iter().map(|group| group.as_slice()) {
+            count(keys, group, low, one, &mut surplus, &mut outside);
         }
+        count(keys, rest, low, one, &mut surplus, &mut outside);
     }
     let mut tally = Tally::default();
-    for bin in 0..bins {
-        let total = (0..copies).map(|copy| surplus[copy * bins + bin]).sum();
-        tally.add(keys, low + bin as u64, total);
+    for (bin, lanes) in surplus.iter().enumerate() {
+        tally.add(keys, low + bin as u64, lanes.iter().sum());
     }
     outside.sort_unstable();
     for run in outside.chunk_by(|a, b| a == b) {
         tally.add(keys, run[0], run.len() as i64);
     }
     tally
+}
+
+/// Adds `one` to the bin of each of at most `L` elements, each in a lane of its own.
+#[inline(always)]
+fn count<const N: usize, const L: usize>(
+    keys: Keys,
+    group: &[[u8; N]],
+    low: u64,
+    one: i64,
+    surplus: &mut [[i64; L]],
+    outside: &mut Vec<u64>,
+) {
+    for (lane, element) in group.iter().enumerate() {
+        let key = keys.key(element);
+        // Below `low` the difference wraps around, and is no bin either.
+        let bin = usize::try_from(key.wrapping_sub(low));
+        match bin.ok().and_then(|bin| surplus.get_mut(bin)) {
+            Some(lanes) => lanes[lane] += one,
+            None => outside.push(key),
+        }
+    }
 }
 
 fn by_sorting<const N: usize>(keys: Keys, got: &[u8], want: &[u8]) -> Tally {
@@ -217,9 +249,10 @@ mod tests {
             .map(i32::to_le_bytes)
             .concat();
         let low = keys.key(&(-3i32).to_le_bytes());
-        let one = by_histogram::<4>(keys, &got, &want, low, 11);
+        let one = by_histogram::<4, 1>(keys, &got, &want, low, low + 10);
+        let two = by_histogram::<4, LANES>(keys, &got, &want, low, low + 10);
         let other = by_sorting::<4>(keys, &got, &want);
-        for tally in [one, other] {
+        for tally in [one, two, other] {
             assert_eq!(tally.missing.words(keys), "5, 7");
             assert_eq!(tally.foreign.words(keys), "-2147483648, 2147483647");
         }

@@ -180,30 +180,32 @@ pub fn generate(request: &Request) -> Result<Array, Fault> {
 }
 
 fn elements<T: Number>(request: &Request) -> Result<Vec<T>, Fault> {
-    let mut out = reserve(request)?;
-    let len = request.len as usize; // `reserve` has refused what does not fit
+    let mut out = zeros(request)?;
+    let last = out.len().wrapping_sub(1);
     match request.generator.as_str() {
-        "survivors" => survivors::fill(&mut out, len, request)?,
-        "none" => out.resize(len, T::default()),
-        "all" => patterns::fill(&mut out, len, |_| true),
-        "first" => patterns::fill(&mut out, len, |i| i == 0),
-        "last" => patterns::fill(&mut out, len, |i| i + 1 == len),
-        "alternating" => patterns::fill(&mut out, len, |i| i % 2 == 0),
-        "uniform" => random::uniform(&mut out, len, request)?,
-        "whole" => random::whole(&mut out, len, request)?,
+        "survivors" => survivors::fill(&mut out, request)?,
+        "none" => {}
+        "all" => patterns::fill(&mut out, |_| true),
+        "first" => patterns::fill(&mut out, |i| i == 0),
+        "last" => patterns::fill(&mut out, |i| i == last),
+        "alternating" => patterns::fill(&mut out, |i| i % 2 == 0),
+        "uniform" => random::uniform(&mut out, request)?,
+        "whole" => random::whole(&mut out, request)?,
         "sorted" => {
-            random::uniform(&mut out, len, request)?;
+            random::uniform(&mut out, request)?;
             out.sort_unstable_by(T::order);
         }
-        "iota" => patterns::iota(&mut out, len, request)?,
-        "reverse" => patterns::reverse(&mut out, len, request)?,
-        "constant" => out.resize(len, patterns::constant(request)?),
+        "iota" => patterns::iota(&mut out, request)?,
+        "reverse" => patterns::reverse(&mut out, request)?,
+        "constant" => patterns::constant(&mut out, request)?,
         unknown => return Err(request.fault(format!("nothing makes `{unknown}`"))),
     }
     Ok(out)
 }
 
-fn reserve<T>(request: &Request) -> Result<Vec<T>, Fault> {
+/// Asks for the memory in a way that can be refused, then takes it already zeroed, which costs nothing until it is
+/// written.
+fn zeros<T: Number>(request: &Request) -> Result<Vec<T>, Fault> {
     let too_large = || {
         request.fault(format!(
             "{} elements of {} do not fit in this machine's memory",
@@ -216,7 +218,8 @@ fn reserve<T>(request: &Request) -> Result<Vec<T>, Fault> {
         return Err(too_large());
     }
     let len = usize::try_from(request.len).map_err(|_| too_large())?;
-    let mut out = Vec::new();
-    out.try_reserve_exact(len).map_err(|_| too_large())?;
-    Ok(out)
+    Vec::<T>::new()
+        .try_reserve_exact(len)
+        .map_err(|_| too_large())?;
+    Ok(vec![T::default(); len])
 }

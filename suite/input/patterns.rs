@@ -8,45 +8,46 @@ use crate::outcome::Fault;
 ///
 /// The period is odd (255, or 127 where 255 does not fit), so that no tile of 2ᵏ elements repeats the one before:
 /// an element that lands a tile too early shows.
-pub(super) fn fill<T: Number>(out: &mut Vec<T>, len: usize, survives: impl Fn(usize) -> bool) {
+pub(super) fn fill<T: Number>(out: &mut [T], survives: impl Fn(usize) -> bool) {
     let period = T::HIGH.min(255) as usize;
-    out.extend((0..len).map(|i| match survives(i) {
-        true => T::from_word((1 + i % period) as u64),
-        false => T::default(),
-    }));
+    for (turn, slots) in out.chunks_mut(period).enumerate() {
+        for (place, slot) in slots.iter_mut().enumerate() {
+            if survives(turn * period + place) {
+                *slot = T::from_word(1 + place as u64);
+            }
+        }
+    }
 }
 
-pub(super) fn iota<T: Number>(
-    out: &mut Vec<T>,
-    len: usize,
-    request: &Request,
-) -> Result<(), Fault> {
+pub(super) fn iota<T: Number>(out: &mut [T], request: &Request) -> Result<(), Fault> {
     let start = request.param("start").unwrap_or(0);
     held::<T>(request, "start", i128::from(start))?;
-    let last = i128::from(start) + (len as i128 - 1).max(0);
+    let last = i128::from(start) + last_index(out);
     held::<T>(request, "the last element,", last)?;
-    out.extend((0..len).map(|i| T::from_word((start as u64).wrapping_add(i as u64))));
+    for (i, slot) in out.iter_mut().enumerate() {
+        *slot = T::from_word((start as u64).wrapping_add(i as u64));
+    }
     Ok(())
 }
 
-pub(super) fn reverse<T: Number>(
-    out: &mut Vec<T>,
-    len: usize,
-    request: &Request,
-) -> Result<(), Fault> {
-    held::<T>(
-        request,
-        "the first element,",
-        (len as i128).saturating_sub(1),
-    )?;
-    out.extend((0..len).rev().map(|i| T::from_word(i as u64)));
+pub(super) fn reverse<T: Number>(out: &mut [T], request: &Request) -> Result<(), Fault> {
+    held::<T>(request, "the first element,", last_index(out))?;
+    for (i, slot) in out.iter_mut().rev().enumerate() {
+        *slot = T::from_word(i as u64);
+    }
     Ok(())
 }
 
-pub(super) fn constant<T: Number>(request: &Request) -> Result<T, Fault> {
+pub(super) fn constant<T: Number>(out: &mut [T], request: &Request) -> Result<(), Fault> {
     let value = request.param("value").unwrap_or(0);
     held::<T>(request, "value", i128::from(value))?;
-    Ok(T::from_word(value as u64))
+    out.fill(T::from_word(value as u64));
+    Ok(())
+}
+
+/// 0 for no elements.
+fn last_index<T>(out: &[T]) -> i128 {
+    out.len().saturating_sub(1) as i128
 }
 
 /// Refuses what the element type does not hold exactly.

@@ -42,31 +42,23 @@ impl SplitMix64 {
 }
 
 /// Integers of `min..=max`; for floats, reals between the two (the nearest float may be `max` itself).
-pub(super) fn uniform<T: Number>(
-    out: &mut Vec<T>,
-    len: usize,
-    request: &Request,
-) -> Result<(), Fault> {
+pub(super) fn uniform<T: Number>(out: &mut [T], request: &Request) -> Result<(), Fault> {
     if !T::IS_FLOAT {
-        return whole(out, len, request);
+        return whole(out, request);
     }
     let (min, max) = bounds::<T>(request)?;
     let (low, span) = (min as f64, (max - min) as f64);
     let mut random = SplitMix64::new(request.seed);
-    out.extend((0..len).map(|_| T::from_real(low + span * random.unit())));
+    out.fill_with(|| T::from_real(low + span * random.unit()));
     Ok(())
 }
 
 /// Whole numbers of `min..=max`, whatever the type.
-pub(super) fn whole<T: Number>(
-    out: &mut Vec<T>,
-    len: usize,
-    request: &Request,
-) -> Result<(), Fault> {
+pub(super) fn whole<T: Number>(out: &mut [T], request: &Request) -> Result<(), Fault> {
     let (min, max) = bounds::<T>(request)?;
     let most = (max - min) as u64; // the widest, u64's own range, just fits
     let mut random = SplitMix64::new(request.seed);
-    out.extend((0..len).map(|_| T::from_word((min as u64).wrapping_add(random.up_to(most)))));
+    out.fill_with(|| T::from_word((min as u64).wrapping_add(random.up_to(most))));
     Ok(())
 }
 

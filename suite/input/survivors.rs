@@ -45,11 +45,7 @@ const fn element(state: u32, keep: u32) -> u8 {
     if first >> 24 < keep { value as u8 } else { 0 }
 }
 
-pub(super) fn fill<T: Number>(
-    out: &mut Vec<T>,
-    len: usize,
-    request: &Request,
-) -> Result<(), Fault> {
+pub(super) fn fill<T: Number>(out: &mut [T], request: &Request) -> Result<(), Fault> {
     let keep = match request.param("keep") {
         Some(keep @ 0..=256) => keep as u32,
         keep => {
@@ -65,11 +61,13 @@ pub(super) fn fill<T: Number>(
         lanes[lane] = two.apply(lanes[lane - 1]);
         jump = jump.then(two);
     }
-    for start in (0..len).step_by(LANES) {
-        let values: [T; LANES] =
-            std::array::from_fn(|lane| T::from_word(element(lanes[lane], keep).into()));
-        out.extend_from_slice(&values[..LANES.min(len - start)]);
+    let (groups, rest) = out.as_chunks_mut::<LANES>();
+    for group in groups {
+        *group = lanes.map(|state| T::from_word(element(state, keep).into()));
         lanes = lanes.map(|state| jump.apply(state));
+    }
+    for (slot, state) in rest.iter_mut().zip(lanes) {
+        *slot = T::from_word(element(state, keep).into());
     }
     Ok(())
 }

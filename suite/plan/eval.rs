@@ -16,6 +16,11 @@ impl Eval<'_> {
         fault_at(&self.suite.path, place, message)
     }
 
+    /// Another module's fault, with the place that led to it.
+    pub fn placed(&self, place: Place, fault: Fault) -> Fault {
+        placed(&self.suite.path, place, fault)
+    }
+
     pub fn int(&self, expr: &Expr, scope: &Scope) -> Result<i64, Fault> {
         let value = self.engine.int(expr, scope);
         value.map_err(|e| self.expression(e))
@@ -50,6 +55,12 @@ impl Eval<'_> {
 
 pub(crate) fn fault_at(path: &str, place: Place, message: impl std::fmt::Display) -> Fault {
     Fault::setup(format!("{path}:{}:{}: {message}", place.line, place.column))
+}
+
+pub(crate) fn placed(path: &str, place: Place, mut fault: Fault) -> Fault {
+    let message = &fault.reason.message;
+    fault.reason.message = format!("{path}:{}:{}: {message}", place.line, place.column);
+    fault
 }
 
 pub(crate) fn expression_fault(path: &str, error: &ExprError) -> Fault {

@@ -26,7 +26,7 @@ mod unroll;
 
 pub use build::{Prepared, build};
 pub use bytes::element_bytes;
-pub(crate) use eval::{expression_fault, fault_at};
+pub(crate) use eval::{expression_fault, fault_at, placed};
 pub(crate) use judged::want;
 pub use judged::{judged_slices, verified, wanted_key};
 pub use launch::Signatures;

@@ -219,10 +219,8 @@ impl<'a, 'l> Unroll<'a, 'l> {
         let eval = self.shared.eval;
         let name = template::substitute(&kernel.text, &self.shared.case.params)
             .map_err(|message| eval.fault(kernel.place, message))?;
-        let (candidate, signature) = self.linker.kernel(&name).map_err(|fault| Fault {
-            reason: eval.fault(kernel.place, &fault.reason.message).reason,
-            ..fault
-        })?;
+        let found = self.linker.kernel(&name);
+        let (candidate, signature) = found.map_err(|fault| eval.placed(kernel.place, fault))?;
         let shape = shape(eval, &self.scope, exprs, &signature, place)?;
         if args.len() != signature.params.len() {
             let (given, takes) = (args.len(), signature.params.len());

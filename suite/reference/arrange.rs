@@ -29,11 +29,12 @@ pub(super) fn compact<T: Number>(values: &[T], flags: &[u8]) -> Vec<T> {
 pub(super) fn partition<T: Number>(values: &[T], flags: &[u8]) -> (Vec<T>, u64) {
     let split = count(flags);
     let mut out = vec![T::ZERO; values.len()];
-    let mut places = [split, 0];
+    let (mut front, mut back) = (0, split);
     for (&value, &flag) in values.iter().zip(flags) {
-        let place = &mut places[usize::from(flag)];
-        out[*place] = value;
-        *place += 1;
+        let flag = usize::from(flag);
+        out[[back, front][flag]] = value;
+        front += flag;
+        back += 1 - flag;
     }
     (out, split as u64)
 }

@@ -1,5 +1,7 @@
 //! Predicates and transforms: what is asked of, or done to, each element by itself.
 
+use std::borrow::Cow;
+
 use super::number::Number;
 use crate::outcome::{Fault, named_enum};
 use crate::value::ElementType;
@@ -84,9 +86,10 @@ impl Predicate {
 }
 
 impl Transform {
-    pub(super) fn apply<T: Number>(self, values: &[T]) -> Vec<T> {
+    /// The elements themselves, where nothing is done to them.
+    pub(super) fn apply<T: Number>(self, values: &[T]) -> Cow<'_, [T]> {
         match self {
-            Transform::Identity => values.to_vec(),
+            Transform::Identity => Cow::Borrowed(values),
             Transform::Negate => values.iter().map(|v| v.negated()).collect(),
             Transform::Abs => values.iter().map(|v| v.absolute()).collect(),
             Transform::Square => values.iter().map(|v| v.squared()).collect(),
@@ -95,8 +98,8 @@ impl Transform {
 }
 
 /// Flags as a kernel's mark array holds them.
-pub(super) fn ones(flags: &[u8]) -> Vec<i32> {
-    flags.iter().map(|&flag| flag.into()).collect()
+pub(super) fn ones(flags: &[u8]) -> impl Iterator<Item = i32> {
+    flags.iter().map(|&flag| flag.into())
 }
 
 fn flags<T: Copy>(values: &[T], holds: impl Fn(T) -> bool) -> Vec<u8> {

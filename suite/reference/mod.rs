@@ -176,32 +176,52 @@ fn of<T: Number>(known: &Known, values: &[T]) -> Result<Wanted, Fault> {
         ) as i128)),
         Known::Map(Map::Predicate(predicate)) => {
             let flags = predicate.flags(values)?;
-            Wanted::Array(Array::I32(map::ones(&flags)))
+            Wanted::Array(Array::I32(map::ones(&flags).collect()))
         }
-        Known::Map(Map::Transform(transform)) => Wanted::Array(T::array(transform.apply(values))),
+        Known::Map(Map::Transform(transform)) => {
+            Wanted::Array(T::array(transform.apply(values).into_owned()))
+        }
         Known::Scan {
             inclusive,
             operator,
             map,
-        } => Wanted::Array(match map {
-            Map::Predicate(predicate) => {
-                let ones = map::ones(&predicate.flags(values)?);
-                Array::I32(operator.scan(&ones, *inclusive))
-            }
-            Map::Transform(transform) => {
-                T::array(operator.scan(&transform.apply(values), *inclusive))
-            }
-        }),
-        Known::Reduce { operator, map } => Wanted::Number(match map {
-            Map::Predicate(predicate) => operator
-                .reduce(&map::ones(&predicate.flags(values)?))
-                .into(),
-            Map::Transform(transform) => operator.reduce(&transform.apply(values)).into(),
-        }),
+        } => Wanted::Array(scan_of(values, *inclusive, *operator, *map)?),
+        Known::Reduce { operator, map } => Wanted::Number(reduction_of(values, *operator, *map)?),
         Known::Sort(order) => Wanted::Array(T::array(arrange::sort(values, *order))),
         Known::Histogram { bins } => Wanted::Array(Array::I32(arrange::histogram(values, *bins)?)),
         Known::Copy => Wanted::Array(T::array(values.to_vec())),
         Known::Reverse => Wanted::Array(T::array(values.iter().rev().copied().collect())),
+    })
+}
+
+fn scan_of<T: Number>(
+    values: &[T],
+    inclusive: bool,
+    operator: Operator,
+    map: Map,
+) -> Result<Array, Fault> {
+    Ok(match map {
+        Map::Predicate(predicate) => {
+            let flags = predicate.flags(values)?;
+            Array::I32(operator.scan(map::ones(&flags), inclusive))
+        }
+        Map::Transform(transform) => {
+            let mapped = transform.apply(values);
+            T::array(operator.scan(mapped.iter().copied(), inclusive))
+        }
+    })
+}
+
+fn reduction_of<T: Number>(values: &[T], operator: Operator, map: Map) -> Result<Scalar, Fault> {
+    Ok(match map {
+        Map::Predicate(predicate) => {
+            let flags = predicate.flags(values)?;
+            operator.reduce(map::ones(&flags)).into()
+        }
+        Map::Transform(transform) => {
+            let mapped = transform.apply(values);
+            operator.reduce(mapped.iter().copied()).into()
+        }
     })
 }
 

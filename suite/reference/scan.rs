@@ -16,39 +16,57 @@ impl Operator {
         })
     }
 
-    fn identity<T: Number>(self) -> T {
-        match self {
-            Operator::Sum => T::ZERO,
-            Operator::Min => T::TOP,
-            Operator::Max => T::BOTTOM,
-        }
-    }
-
-    fn combine<T: Number>(self, a: T, b: T) -> T {
-        match self {
-            Operator::Sum => a.plus(b),
-            Operator::Min | Operator::Max if a.is_nan() => b,
-            Operator::Min | Operator::Max if b.is_nan() => a,
-            Operator::Min => [a, b][usize::from(b.order(a).is_lt())],
-            Operator::Max => [a, b][usize::from(b.order(a).is_gt())],
-        }
-    }
-
     /// Place `i` combines the elements before `i`, and element `i` too if `inclusive`.
-    pub(super) fn scan<T: Number>(self, values: &[T], inclusive: bool) -> Vec<T> {
-        let mut prefix: T = self.identity();
-        let places = values.iter().map(|&value| {
-            let before = prefix;
-            prefix = self.combine(prefix, value);
-            if inclusive { prefix } else { before }
-        });
-        places.collect()
+    pub(super) fn scan<T: Number>(
+        self,
+        values: impl Iterator<Item = T>,
+        inclusive: bool,
+    ) -> Vec<T> {
+        match self {
+            Operator::Sum => scan(values, T::ZERO, T::plus, inclusive),
+            Operator::Min => scan(values, T::TOP, min, inclusive),
+            Operator::Max => scan(values, T::BOTTOM, max, inclusive),
+        }
     }
 
-    pub(super) fn reduce<T: Number>(self, values: &[T]) -> T {
-        let start = self.identity();
-        values
-            .iter()
-            .fold(start, |so_far, &v| self.combine(so_far, v))
+    pub(super) fn reduce<T: Number>(self, values: impl Iterator<Item = T>) -> T {
+        match self {
+            Operator::Sum => values.fold(T::ZERO, T::plus),
+            Operator::Min => values.fold(T::TOP, min),
+            Operator::Max => values.fold(T::BOTTOM, max),
+        }
+    }
+}
+
+fn scan<T: Number>(
+    values: impl Iterator<Item = T>,
+    identity: T,
+    combine: impl Fn(T, T) -> T,
+    inclusive: bool,
+) -> Vec<T> {
+    let mut prefix = identity;
+    let places = values.map(|value| {
+        let before = prefix;
+        prefix = combine(prefix, value);
+        if inclusive { prefix } else { before }
+    });
+    places.collect()
+}
+
+fn min<T: Number>(a: T, b: T) -> T {
+    match (a.is_nan(), b.is_nan()) {
+        (true, _) => b,
+        (_, true) => a,
+        _ if b.order(a).is_lt() => b,
+        _ => a,
+    }
+}
+
+fn max<T: Number>(a: T, b: T) -> T {
+    match (a.is_nan(), b.is_nan()) {
+        (true, _) => b,
+        (_, true) => a,
+        _ if b.order(a).is_gt() => b,
+        _ => a,
     }
 }

@@ -11,7 +11,7 @@ use super::wanted::{Held, Resolver, WantedRef};
 use crate::check;
 use crate::device::session::Reading;
 use crate::outcome::{Fault, Finding};
-use crate::plan::{Plan, Slice, Work, fault_at, judged_slices, verified};
+use crate::plan::{Plan, Slice, Work, fault_at, judged_slices, placed, verified};
 use crate::reference;
 use crate::spec::model::{Check, Gate, Measure, Place, Suite, Want};
 use crate::value::{Array, ArrayRef, ElementType, Scalar};
@@ -166,8 +166,8 @@ impl<'a> Judge<'a> {
             return Ok(());
         }
         let at = job.place;
-        let placed = |fault| place(path, at, fault);
-        with_view(element, bytes, |got| job.got(got)).map_err(placed)
+        let in_spec = |fault| placed(path, at, fault);
+        with_view(element, bytes, |got| job.got(got)).map_err(in_spec)
     }
 
     fn wanted(&mut self, index: usize, bytes: &[u8]) -> Result<(), Fault> {
@@ -180,8 +180,8 @@ impl<'a> Judge<'a> {
             let mut jobs = self.jobs.iter_mut();
             jobs.try_for_each(|job| {
                 let at = job.place;
-                let placed = |fault| place(path, at, fault);
-                job.run_gave(index, value).map_err(placed)
+                let in_spec = |fault| placed(path, at, fault);
+                job.run_gave(index, value).map_err(in_spec)
             })
         })
     }
@@ -394,10 +394,6 @@ fn with_view<R>(
 
 fn want(check: &Check) -> Option<&Want> {
     crate::plan::want(check)
-}
-
-fn place(path: &str, at: Place, fault: Fault) -> Fault {
-    fault_at(path, at, fault.reason.message)
 }
 
 fn json(number: Scalar) -> Value {

@@ -126,7 +126,7 @@ impl Executor {
             Ok(None) => (Outcome::Pass, None),
             Err(fault) => {
                 self.lost |= fault.sticky;
-                (Outcome::Error, Some(fault.reason))
+                (outcome_of(&fault.reason), Some(fault.reason))
             }
         };
         let findings = std::mem::take(&mut record.findings);
@@ -288,6 +288,20 @@ fn idle(prepared: &Prepared, gate: &Gate) -> Vec<Finding> {
             idle.map(|row| check::no_work(&format!("row `{}`", row.name)))
                 .collect()
         }
+    }
+}
+
+/// A reason to skip stays one, whoever finds it.
+fn outcome_of(reason: &Reason) -> Outcome {
+    match reason.kind {
+        ReasonKind::Unsupported
+        | ReasonKind::Deselected
+        | ReasonKind::NeedsHardware
+        | ReasonKind::BuiltWithout => Outcome::Skip,
+        ReasonKind::Environment
+        | ReasonKind::KernelFault
+        | ReasonKind::Hang
+        | ReasonKind::Setup => Outcome::Error,
     }
 }
 

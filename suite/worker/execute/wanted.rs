@@ -139,7 +139,7 @@ impl Resolver<'_> {
             .references
             .get_or_make(&key, bytes_of, || reference::evaluate(&key.0, array.view()));
         made.map(Held::Value)
-            .map_err(|fault| fault_at(path, place, fault.reason.message))
+            .map_err(|fault| plan::placed(path, place, fault))
     }
 
     fn given(
@@ -152,7 +152,7 @@ impl Resolver<'_> {
             ScriptResult::Number(number) => Wanted::Number(number),
             ScriptResult::Numbers(numbers) => {
                 let array = reference::array_of(element, &numbers);
-                let placed = |f: Fault| fault_at(&self.suite.path, place, f.reason.message);
+                let placed = |fault| plan::placed(&self.suite.path, place, fault);
                 Wanted::Array(array.map_err(placed)?)
             }
         };

@@ -7,7 +7,7 @@ use crate::device::{
     Stamp,
 };
 use crate::image::{Code, Image, ImageKind, Signature};
-use crate::outcome::{Fault, Finding, FindingKind};
+use crate::outcome::{Fault, Finding, FindingKind, Reason, ReasonKind};
 use crate::plan::Signatures;
 use crate::plan::fixture::signature;
 use crate::worker::execute::Kernels;
@@ -199,7 +199,9 @@ impl Kernels for FakeKernels {
         (major, minor): (u32, u32),
     ) -> Result<Image, Fault> {
         if kind == ImageKind::Nvrtc {
-            return Err(Fault::setup("no NVRTC"));
+            let reason = Reason::new(ReasonKind::BuiltWithout, "no NVRTC");
+            let sticky = false;
+            return Err(Fault { reason, sticky });
         }
         Ok(Image {
             kind,

@@ -1,0 +1,137 @@
+//! What an expectation makes of what was found.
+
+use super::super::{Judged, expectation};
+use crate::device::DeviceKind;
+use crate::outcome::{Finding, FindingKind, Outcome, Reason, ReasonKind};
+use crate::spec::model::Expect;
+
+fn judge(
+    expect: &Expect,
+    outcome: Outcome,
+    found: &[FindingKind],
+    reason: Option<ReasonKind>,
+) -> Judged {
+    let findings = found
+        .iter()
+        .map(|kind| Finding::new(*kind, "found"))
+        .collect();
+    let reason = reason.map(|kind| Reason::new(kind, "why"));
+    expectation(expect, DeviceKind::Cuda, outcome, findings, reason)
+}
+
+#[test]
+fn expectations_against_a_literal_table() {
+    use FindingKind::{Guard, Mismatch, OutOfBounds, Unwritten};
+    use Outcome::{Error, Fail, Pass, Skip};
+    use ReasonKind::{KernelFault, NeedsHardware, Setup};
+    let pass = Expect::Pass;
+    let fail = Expect::Fail {
+        cuda: Mismatch,
+        sim: OutOfBounds,
+    };
+    let error = Expect::Error { kind: Setup };
+    type Row<'a> = (
+        &'a Expect,
+        Outcome,
+        &'a [FindingKind],
+        Option<ReasonKind>,
+        Outcome,
+        &'a str,
+    );
+    let table: &[Row<'_>] = &[
+        (&pass, Pass, &[], None, Pass, ""),
+        (&pass, Fail, &[Mismatch], None, Fail, ""),
+        (&pass, Pass, &[Guard], None, Fail, ""),
+        (&pass, Skip, &[], Some(NeedsHardware), Skip, ""),
+        (&pass, Skip, &[Guard], Some(NeedsHardware), Fail, ""),
+        (&pass, Error, &[], Some(Setup), Error, ""),
+        (&fail, Fail, &[Mismatch], None, Pass, ""),
+        (&fail, Fail, &[Unwritten, Mismatch], None, Pass, ""),
+        (
+            &fail,
+            Fail,
+            &[OutOfBounds],
+            None,
+            Fail,
+            "expected mismatch, found out_of_bounds",
+        ),
+        (
+            &fail,
+            Fail,
+            &[Unwritten, Guard, Unwritten],
+            None,
+            Fail,
+            "expected mismatch, found guard, unwritten",
+        ),
+        (
+            &fail,
+            Pass,
+            &[],
+            None,
+            Fail,
+            "expected mismatch, found nothing",
+        ),
+        (&fail, Error, &[], Some(KernelFault), Error, ""),
+        (&fail, Error, &[Mismatch], Some(KernelFault), Error, ""),
+        (&fail, Skip, &[], Some(NeedsHardware), Skip, ""),
+        (&error, Error, &[], Some(Setup), Pass, ""),
+        (&error, Error, &[], Some(KernelFault), Error, ""),
+        (&error, Error, &[], None, Error, ""),
+        (
+            &error,
+            Pass,
+            &[],
+            None,
+            Fail,
+            "expected error setup, found nothing",
+        ),
+        (
+            &error,
+            Fail,
+            &[Mismatch],
+            None,
+            Fail,
+            "expected error setup, found mismatch",
+        ),
+        (&error, Skip, &[], Some(NeedsHardware), Skip, ""),
+    ];
+    for (expect, outcome, found, reason, judged, words) in table {
+        let (outcome, _, findings) = judge(expect, *outcome, found, *reason);
+        assert_eq!(outcome, *judged, "{expect:?} {found:?} {reason:?}");
+        let kept = findings.len() - usize::from(!words.is_empty());
+        assert_eq!(kept, found.len(), "findings are kept");
+        if !words.is_empty() {
+            assert_eq!(findings[0].to_string(), format!("assert: {words}"));
+        }
+    }
+}
+
+#[test]
+fn expectation_depends_on_the_device() {
+    let expect = Expect::Fail {
+        cuda: FindingKind::Guard,
+        sim: FindingKind::OutOfBounds,
+    };
+    for (kind, cuda, sim) in [
+        (FindingKind::Guard, Outcome::Pass, Outcome::Fail),
+        (FindingKind::OutOfBounds, Outcome::Fail, Outcome::Pass),
+    ] {
+        for (device, known) in [(DeviceKind::Cuda, cuda), (DeviceKind::Sim, sim)] {
+            let found = vec![Finding::new(kind, "found")];
+            let (outcome, ..) = expectation(&expect, device, Outcome::Fail, found, None);
+            assert_eq!(outcome, known, "{device} {kind}");
+        }
+    }
+}
+
+#[test]
+fn a_met_error_keeps_its_reason_and_a_found_fault_drops_the_skips() {
+    let error = Expect::Error {
+        kind: ReasonKind::Setup,
+    };
+    let (_, reason, _) = judge(&error, Outcome::Error, &[], Some(ReasonKind::Setup));
+    assert_eq!(reason.unwrap().to_string(), "setup: why");
+    let skip = Some(ReasonKind::NeedsHardware);
+    let (_, reason, _) = judge(&Expect::Pass, Outcome::Skip, &[FindingKind::Guard], skip);
+    assert_eq!(reason, None);
+}
