@@ -16,6 +16,7 @@ use crate::value::Array;
 pub mod cuda;
 pub mod presence;
 pub mod session;
+pub mod sim;
 
 pub use presence::{Presence, presence};
 

@@ -11,6 +11,9 @@
 //! assert_eq!(image.compiler, "NVRTC 11.8");
 //! ```
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -22,7 +25,7 @@ use super::hash::{sha256_hex, text_sha256};
 use super::manifest::{Entry, Manifest, Stale};
 use super::nvrtc::Nvrtc;
 use super::sass::Sass;
-use super::{Code, Image, ImageKind, Signature, built_without};
+use super::{Code, Image, ImageKind, Signature, built_without, ptx};
 use crate::outcome::Fault;
 
 /// A `kernels/` folder that cannot be read.
@@ -242,9 +245,6 @@ fn compile_now(module: &str, source: &str) -> Result<Image, Fault> {
     ))
 }
 
-#[cfg(test)]
-mod tests;
-
 fn within(path: &Path) -> impl FnOnce(std::io::Error) -> CatalogError {
     move |source| CatalogError {
         path: path.to_owned(),
@@ -252,7 +252,10 @@ fn within(path: &Path) -> impl FnOnce(std::io::Error) -> CatalogError {
     }
 }
 
+/// What PTX says of its kernels; the message begins with the line that is no PTX.
 fn signatures_of(text: &str) -> Result<Vec<Signature>, String> {
-    let _ = text;
-    Err("TEMP".into())
+    match ptx::parse(text) {
+        Ok(module) => Ok(module.signatures()),
+        Err(error) => Err(error.to_string()),
+    }
 }

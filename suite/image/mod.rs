@@ -20,6 +20,8 @@ pub mod nvcc;
 pub mod nvrtc;
 mod sass;
 
+pub mod ptx;
+
 use std::sync::Arc;
 
 use schemars::JsonSchema;

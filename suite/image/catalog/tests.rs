@@ -3,6 +3,7 @@ use std::fs;
 use tempfile::TempDir;
 
 use super::*;
+use crate::image::{Param, ParamClass};
 use crate::outcome::ReasonKind;
 
 const OURS: &str = "extern \"C\" __global__ void ours() {}\n";
@@ -179,4 +180,80 @@ fn nvrtc_compiles_now_or_says_why_not() {
             assert!(fault.reason.message.starts_with("NVRTC: "));
         }
     }
+}
+
+#[test]
+fn signatures_come_from_the_committed_ptx() {
+    let catalog = Catalog::embedded();
+    let signature = |module: &str, kernel: &str| {
+        let all = catalog.signatures(module).expect("fresh PTX");
+        let found = all.into_iter().find(|signature| signature.name == kernel);
+        found.expect("the module has that kernel")
+    };
+    let integer = |size| Param {
+        size,
+        class: ParamClass::Integer,
+    };
+    let scan = signature("compaction", "scan_tiles");
+    assert_eq!(
+        scan.params,
+        [integer(8), integer(8), integer(8), integer(4)]
+    );
+    assert_eq!(scan.static_shared_bytes, 2 * 256 * 4);
+    assert_eq!(scan.max_threads, Some(256));
+    assert!(!scan.dynamic_shared);
+    let saxpy = signature("elementwise", "saxpy");
+    assert_eq!(saxpy.params[0].class, ParamClass::Float);
+    let names: Vec<String> = catalog
+        .signatures("compaction")
+        .expect("fresh PTX")
+        .into_iter()
+        .map(|signature| signature.name)
+        .collect();
+    assert_eq!(
+        names,
+        [
+            "mark_nonzero",
+            "mark_even",
+            "scan_tiles",
+            "add_carry",
+            "scatter",
+            "scatter_partition",
+            "zero_count",
+            "compact_atomic",
+            "copy"
+        ]
+    );
+}
+
+#[test]
+fn every_embedded_kernel_has_a_name_of_its_own() {
+    let catalog = Catalog::embedded();
+    let mut names: Vec<String> = catalog
+        .modules()
+        .flat_map(|module| catalog.signatures(module).expect("fresh PTX"))
+        .map(|signature| signature.name)
+        .collect();
+    let all = names.len();
+    names.sort();
+    names.dedup();
+    assert_eq!(names.len(), all, "specs name kernels without their module");
+}
+
+#[test]
+fn ptx_that_cannot_be_read_is_a_setup_fault_with_its_line() {
+    let text = ".version 7.8\n.target sm_75\n.address_size 64\n}\n";
+    let manifest = manifest_of("ours", OURS, text);
+    let catalog = open(&folder_of(&[
+        ("ours.cu", OURS),
+        ("ptx/ours.ptx", text),
+        ("ptx/manifest.json", &manifest),
+    ]));
+    let fault = catalog.signatures("ours").expect_err("a stray brace");
+    assert_eq!(fault.reason.kind, ReasonKind::Setup);
+    let message = fault.reason.message;
+    assert!(
+        message.starts_with("kernels/ptx/ours.ptx: line 4: "),
+        "{message}"
+    );
 }

@@ -1,0 +1,134 @@
+//! `cvt`: between integer widths, between floats, and across.
+
+use super::super::lanes::{Operation, lanewise};
+
+/// Dispatches a source type name.
+macro_rules! from_integer {
+    ($d:ty, $from:expr) => {
+        match $from {
+            "u8" => lanewise!($d = |a: u8| a as $d),
+            "s8" => lanewise!($d = |a: i8| a as $d),
+            "u16" => lanewise!($d = |a: u16| a as $d),
+            "s16" => lanewise!($d = |a: i16| a as $d),
+            "u32" => lanewise!($d = |a: u32| a as $d),
+            "s32" => lanewise!($d = |a: i32| a as $d),
+            "u64" => lanewise!($d = |a: u64| a as $d),
+            "s64" => lanewise!($d = |a: i64| a as $d),
+            _ => return None,
+        }
+    };
+}
+
+/// Float to integer: a cast saturates and takes NaN to 0, as the hardware does.
+macro_rules! from_float {
+    ($d:ty, $rounding:expr, $from:expr) => {
+        match ($rounding, $from) {
+            ("rzi", "f32") => lanewise!($d = |a: f32| a as $d),
+            ("rzi", "f64") => lanewise!($d = |a: f64| a as $d),
+            ("rni", "f32") => lanewise!($d = |a: f32| a.round_ties_even() as $d),
+            ("rni", "f64") => lanewise!($d = |a: f64| a.round_ties_even() as $d),
+            ("rmi", "f32") => lanewise!($d = |a: f32| a.floor() as $d),
+            ("rmi", "f64") => lanewise!($d = |a: f64| a.floor() as $d),
+            ("rpi", "f32") => lanewise!($d = |a: f32| a.ceil() as $d),
+            ("rpi", "f64") => lanewise!($d = |a: f64| a.ceil() as $d),
+            _ => return None,
+        }
+    };
+}
+
+macro_rules! saturated {
+    ($d:ty, $from:expr) => {
+        match $from {
+            "u8" => lanewise!(
+                $d = |a: u8| clamp(i128::from(a), <$d>::MIN.into(), <$d>::MAX.into()) as $d
+            ),
+            "s8" => lanewise!(
+                $d = |a: i8| clamp(i128::from(a), <$d>::MIN.into(), <$d>::MAX.into()) as $d
+            ),
+            "u16" => lanewise!(
+                $d = |a: u16| clamp(i128::from(a), <$d>::MIN.into(), <$d>::MAX.into()) as $d
+            ),
+            "s16" => lanewise!(
+                $d = |a: i16| clamp(i128::from(a), <$d>::MIN.into(), <$d>::MAX.into()) as $d
+            ),
+            "u32" => lanewise!(
+                $d = |a: u32| clamp(i128::from(a), <$d>::MIN.into(), <$d>::MAX.into()) as $d
+            ),
+            "s32" => lanewise!(
+                $d = |a: i32| clamp(i128::from(a), <$d>::MIN.into(), <$d>::MAX.into()) as $d
+            ),
+            "u64" => lanewise!(
+                $d = |a: u64| clamp(i128::from(a), <$d>::MIN.into(), <$d>::MAX.into()) as $d
+            ),
+            "s64" => lanewise!(
+                $d = |a: i64| clamp(i128::from(a), <$d>::MIN.into(), <$d>::MAX.into()) as $d
+            ),
+            _ => return None,
+        }
+    };
+}
+
+fn clamp(value: i128, low: i128, high: i128) -> i128 {
+    value.clamp(low, high)
+}
+
+macro_rules! to_integer {
+    ($to:expr, $with:ident $(, $more:expr)*) => {
+        match $to {
+            "u8" => $with!(u8 $(, $more)*),
+            "s8" => $with!(i8 $(, $more)*),
+            "u16" => $with!(u16 $(, $more)*),
+            "s16" => $with!(i16 $(, $more)*),
+            "u32" => $with!(u32 $(, $more)*),
+            "s32" => $with!(i32 $(, $more)*),
+            "u64" => $with!(u64 $(, $more)*),
+            "s64" => $with!(i64 $(, $more)*),
+            _ => return None,
+        }
+    };
+}
+
+pub(super) fn select(modifiers: &str) -> Option<Operation> {
+    let parts: Vec<&str> = modifiers.split('.').collect();
+    Some(match parts[..] {
+        ["rn", "f32", "f64"] => lanewise!(f32 = |a: f64| canonical(a as f32)),
+        ["f64", "f32"] => lanewise!(f64 = |a: f32| f64::from(a)),
+        ["rn", "f32", from] => from_integer!(f32, from),
+        ["rn", "f64", from] => from_integer!(f64, from),
+        // Every 32-bit integer is a double, so compilers leave the rounding out there in older versions.
+        [rounding, "f32", "f32"] => return round_f32(rounding),
+        [rounding, "f64", "f64"] => return round_f64(rounding),
+        ["sat", to, from] => to_integer!(to, saturated, from),
+        [rounding, to, from @ ("f32" | "f64")] => to_integer!(to, from_float, rounding, from),
+        [to, from] => to_integer!(to, from_integer, from),
+        _ => return None,
+    })
+}
+
+fn canonical(value: f32) -> f32 {
+    if value.is_nan() {
+        f32::from_bits(0x7fff_ffff)
+    } else {
+        value
+    }
+}
+
+fn round_f32(rounding: &str) -> Option<Operation> {
+    Some(match rounding {
+        "rni" => lanewise!(f32 = |a: f32| canonical(a.round_ties_even())),
+        "rzi" => lanewise!(f32 = |a: f32| canonical(a.trunc())),
+        "rmi" => lanewise!(f32 = |a: f32| canonical(a.floor())),
+        "rpi" => lanewise!(f32 = |a: f32| canonical(a.ceil())),
+        _ => return None,
+    })
+}
+
+fn round_f64(rounding: &str) -> Option<Operation> {
+    Some(match rounding {
+        "rni" => lanewise!(f64 = |a: f64| a.round_ties_even()),
+        "rzi" => lanewise!(f64 = |a: f64| a.trunc()),
+        "rmi" => lanewise!(f64 = |a: f64| a.floor()),
+        "rpi" => lanewise!(f64 = |a: f64| a.ceil()),
+        _ => return None,
+    })
+}

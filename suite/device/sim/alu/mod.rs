@@ -1,0 +1,37 @@
+//! Instructions that only touch registers: from opcode and modifiers to a row operation.
+//!
+//! Semantics follow the PTX ISA; what it leaves open is as GPUs do: an integer division or remainder by zero gives
+//! all ones, single-precision results that are NaN are the canonical 0x7fffffff.
+
+mod bits;
+mod carry;
+mod compare;
+mod convert;
+mod float;
+mod integer;
+mod moves;
+
+use super::lanes::{Comparison, Operation};
+
+/// None for what is not known: that is an error of the launch, never a guess.
+pub(super) fn select(opcode: &str, modifiers: &str) -> Option<Operation> {
+    integer::select(opcode, modifiers)
+        .or_else(|| bits::select(opcode, modifiers))
+        .or_else(|| float::select(opcode, modifiers))
+        .or_else(|| moves::select(opcode, modifiers))
+        .or_else(|| carry::select(opcode, modifiers))
+        .or_else(|| {
+            if opcode == "cvt" {
+                convert::select(modifiers)
+            } else {
+                None
+            }
+        })
+}
+
+/// `lt` and `s32` of `setp.lt.s32`.
+pub(super) fn comparison(name: &str, ty: &str) -> Option<Comparison> {
+    compare::select(name, ty)
+}
+
+pub(super) use moves::{Shape, pack};

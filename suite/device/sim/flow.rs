@@ -1,0 +1,223 @@
+//! Control flow of a kernel: basic blocks, immediate post-dominators, and registers live at the entry.
+//!
+//! Post-dominators by Cooper, Harvey and Kennedy ("A Simple, Fast Dominance Algorithm") on the reversed graph.
+
+use super::lanes::{Class, Row};
+use super::program::{Instruction, Kind, Pc, RowCounts};
+
+/// Maximal runs of instructions that are entered at the first and left after the last.
+pub struct Blocks {
+    /// First instruction of each block, ascending; the end of the code closes the list.
+    starts: Vec<Pc>,
+    /// Successor blocks; `exit()` stands for the end of the thread.
+    successors: Vec<Vec<usize>>,
+}
+
+impl Blocks {
+    pub fn new(code: &[Instruction]) -> Self {
+        let end = code.len() as Pc;
+        let mut starts = vec![0, end];
+        for (pc, instruction) in code.iter().enumerate() {
+            match instruction.kind {
+                Kind::Branch { target, .. } => starts.extend([target, pc as Pc + 1]),
+                Kind::Exit | Kind::Trap => starts.push(pc as Pc + 1),
+                _ => {}
+            }
+        }
+        starts.sort_unstable();
+        starts.dedup();
+        let exit = starts.len() - 1;
+        let find = |pc: Pc| starts.binary_search(&pc).unwrap_or(exit);
+        let successors = (0..exit).map(|block| {
+            let last = starts[block + 1] - 1;
+            let instruction = &code[last as usize];
+            let certain = instruction.guard == super::lanes::TRUE && instruction.flip == 0;
+            let mut next = match instruction.kind {
+                Kind::Branch { target, .. } => vec![find(target)],
+                Kind::Exit | Kind::Trap => vec![exit],
+                _ => vec![block + 1],
+            };
+            if !certain {
+                next.push(block + 1);
+            }
+            next.sort_unstable();
+            next.dedup();
+            next
+        });
+        let successors = successors.collect();
+        Self { starts, successors }
+    }
+
+    fn exit(&self) -> usize {
+        self.successors.len()
+    }
+
+    /// For each block the first instruction of its immediate post-dominator; the end of the code where the threads
+    /// only meet by exiting.
+    pub fn reconvergence(&self) -> Vec<Pc> {
+        let exit = self.exit();
+        let order = self.reverse_postorder();
+        let mut position = vec![usize::MAX; exit + 1];
+        for (index, &block) in order.iter().enumerate() {
+            position[block] = index;
+        }
+        // Over positions in `order`; the exit is position 0.
+        let mut dominator: Vec<Option<usize>> = vec![None; order.len()];
+        dominator[0] = Some(0);
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for index in 1..order.len() {
+                let next = self.successors[order[index]].iter().map(|&s| position[s]);
+                let known = next.filter(|&p| p != usize::MAX && dominator[p].is_some());
+                let new = known.reduce(|a, b| intersect(&dominator, a, b));
+                if new != dominator[index] {
+                    dominator[index] = new;
+                    changed = true;
+                }
+            }
+        }
+        let target = |block: usize| {
+            // A block that never reaches the exit has no post-dominator.
+            let at = position[block];
+            let found = if at == usize::MAX {
+                None
+            } else {
+                dominator[at]
+            };
+            self.starts[found.map_or(exit, |d| order[d])]
+        };
+        (0..exit).map(target).collect()
+    }
+
+    /// From the exit along reversed edges; blocks that cannot reach the exit are absent.
+    fn reverse_postorder(&self) -> Vec<usize> {
+        let exit = self.exit();
+        let mut predecessors = vec![Vec::new(); exit + 1];
+        for (block, next) in self.successors.iter().enumerate() {
+            for &successor in next {
+                predecessors[successor].push(block);
+            }
+        }
+        let mut seen = vec![false; exit + 1];
+        let mut order = Vec::new();
+        let mut stack = vec![(exit, 0)];
+        seen[exit] = true;
+        while let Some((block, next)) = stack.pop() {
+            if let Some(&predecessor) = predecessors[block].get(next) {
+                stack.push((block, next + 1));
+                if !seen[predecessor] {
+                    seen[predecessor] = true;
+                    stack.push((predecessor, 0));
+                }
+            } else {
+                order.push(block);
+            }
+        }
+        order.reverse();
+        order
+    }
+
+    /// The block that holds an instruction.
+    pub fn of(&self, pc: Pc) -> usize {
+        self.starts.partition_point(|&start| start <= pc) - 1
+    }
+
+    /// Rows that some path reads before any path's certain write.
+    pub fn live_at_entry(
+        &self,
+        code: &[Instruction],
+        usage: &[Usage],
+        counts: RowCounts,
+    ) -> Vec<(Class, Row)> {
+        let exit = self.exit();
+        let mut live = vec![Bits::new(counts); exit + 1];
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for block in (0..exit).rev() {
+                let mut now = Bits::new(counts);
+                for &next in &self.successors[block] {
+                    now.join(&live[next]);
+                }
+                for pc in (self.starts[block]..self.starts[block + 1]).rev() {
+                    let at = pc as usize;
+                    if code[at].guard == super::lanes::TRUE {
+                        usage[at].writes.iter().for_each(|&row| now.set(row, false));
+                    }
+                    usage[at].reads.iter().for_each(|&row| now.set(row, true));
+                }
+                if now != live[block] {
+                    live[block] = now;
+                    changed = true;
+                }
+            }
+        }
+        live[0].rows()
+    }
+}
+
+fn intersect(dominator: &[Option<usize>], mut a: usize, mut b: usize) -> usize {
+    while a != b {
+        if a > b {
+            a = dominator[a].unwrap_or(0);
+        } else {
+            b = dominator[b].unwrap_or(0);
+        }
+    }
+    a
+}
+
+/// Rows that one instruction reads and writes.
+#[derive(Clone, Debug, Default)]
+pub struct Usage {
+    pub reads: Vec<(Class, Row)>,
+    pub writes: Vec<(Class, Row)>,
+}
+
+#[derive(Clone, PartialEq)]
+struct Bits {
+    words: Vec<u64>,
+    counts: RowCounts,
+}
+
+impl Bits {
+    fn new(counts: RowCounts) -> Self {
+        let rows = counts.narrow + counts.wide + counts.predicates;
+        Self {
+            words: vec![0; rows.div_ceil(64)],
+            counts,
+        }
+    }
+
+    fn set(&mut self, (class, row): (Class, Row), value: bool) {
+        let index = usize::from(row)
+            + match class {
+                Class::Narrow => 0,
+                Class::Wide => self.counts.narrow,
+                Class::Predicate => self.counts.narrow + self.counts.wide,
+            };
+        let bit = 1 << (index % 64);
+        let word = &mut self.words[index / 64];
+        *word = if value { *word | bit } else { *word & !bit };
+    }
+
+    fn join(&mut self, other: &Self) {
+        self.words
+            .iter_mut()
+            .zip(&other.words)
+            .for_each(|(a, b)| *a |= b);
+    }
+
+    fn rows(&self) -> Vec<(Class, Row)> {
+        let all = self.words.len() * 64;
+        let set = (0..all).filter(|i| self.words[i / 64] >> (i % 64) & 1 == 1);
+        let (narrow, wide) = (self.counts.narrow, self.counts.wide);
+        set.map(|i| match i {
+            _ if i < narrow => (Class::Narrow, i as Row),
+            _ if i < narrow + wide => (Class::Wide, (i - narrow) as Row),
+            _ => (Class::Predicate, (i - narrow - wide) as Row),
+        })
+        .collect()
+    }
+}

@@ -1,0 +1,122 @@
+//! Atomic read-modify-write, lane after lane.
+
+use super::super::lanes::{Frame, lanes};
+use super::super::program::{Atomic, AtomicOp};
+use super::access::{Violation, Violations, addresses};
+use super::spaces::{Place, Spaces};
+
+impl Spaces<'_> {
+    /// Lowest lane first. What a faulty lane returns is 0.
+    pub fn atomic(&mut self, frame: &mut Frame<'_>, atomic: &Atomic, mask: u32) -> Violations {
+        let all = addresses(frame, &atomic.address);
+        let bytes = u64::from(atomic.bytes);
+        let space = atomic.address.space;
+        let together = self
+            .together(space, &all, mask, bytes)
+            .filter(|&(place, _)| self.may_write(place));
+        let mut violations = Violations::default();
+        for lane in lanes(mask) {
+            let found = match together {
+                Some((place, base)) => Some((place, all[lane].wrapping_sub(base))),
+                None => self.check_lane(space, bytes, lane, all[lane], &mut violations),
+            };
+            let found = found.filter(|&(place, _)| {
+                let may = self.may_write(place);
+                if !may {
+                    violations.note(Violation::ReadOnly, lane, all[lane]);
+                }
+                may
+            });
+            let old = match found {
+                Some((place, offset)) => {
+                    if place != Place::Local
+                        && !self
+                            .region(place)
+                            .is_written(offset as usize, bytes as usize)
+                    {
+                        violations.note(Violation::Uninitialised, lane, all[lane]);
+                    }
+                    self.update(frame, atomic, lane, place, offset as usize)
+                }
+                None => 0,
+            };
+            if bytes == 8 {
+                frame.wide[usize::from(atomic.d)][lane] = old;
+            } else {
+                frame.narrow[usize::from(atomic.d)][lane] = old as u32;
+            }
+        }
+        violations
+    }
+
+    /// The old value.
+    fn update(
+        &mut self,
+        frame: &Frame<'_>,
+        atomic: &Atomic,
+        lane: usize,
+        place: Place,
+        at: usize,
+    ) -> u64 {
+        let bytes = usize::from(atomic.bytes);
+        let operand = |row: u16| {
+            if bytes == 8 {
+                frame.wide[usize::from(row)][lane]
+            } else {
+                u64::from(frame.narrow[usize::from(row)][lane])
+            }
+        };
+        let region = self.region_mut(place);
+        let old = region.read(at, bytes);
+        region.write(
+            at,
+            bytes,
+            result(atomic, old, operand(atomic.a), operand(atomic.b)),
+        );
+        old
+    }
+}
+
+/// The new value; only its low bytes count.
+fn result(atomic: &Atomic, old: u64, a: u64, b: u64) -> u64 {
+    let unused = 64 - 8 * u32::from(atomic.bytes);
+    let trim = |v: u64| v << unused >> unused;
+    let widen = |v: u64| (v << unused).cast_signed() >> unused;
+    let (a, b) = (trim(a), trim(b));
+    match atomic.op {
+        AtomicOp::Add => old.wrapping_add(a),
+        AtomicOp::Min if atomic.signed => widen(old).min(widen(a)).cast_unsigned(),
+        AtomicOp::Max if atomic.signed => widen(old).max(widen(a)).cast_unsigned(),
+        AtomicOp::Min => old.min(a),
+        AtomicOp::Max => old.max(a),
+        AtomicOp::And => old & a,
+        AtomicOp::Or => old | a,
+        AtomicOp::Xor => old ^ a,
+        AtomicOp::Exchange => a,
+        AtomicOp::CompareSwap => {
+            if old == a {
+                b
+            } else {
+                old
+            }
+        }
+        AtomicOp::Increment => {
+            if old >= a {
+                0
+            } else {
+                old + 1
+            }
+        }
+        AtomicOp::Decrement => {
+            if old == 0 || old > a {
+                a
+            } else {
+                old - 1
+            }
+        }
+        AtomicOp::AddF32 => {
+            u64::from((f32::from_bits(old as u32) + f32::from_bits(a as u32)).to_bits())
+        }
+        AtomicOp::AddF64 => (f64::from_bits(old) + f64::from_bits(a)).to_bits(),
+    }
+}

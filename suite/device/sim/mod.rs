@@ -1,0 +1,33 @@
+//! The simulated device: runs PTX on the CPU, with detectors.
+//!
+//! Owns: decoding, a warp-wide interpreter, its memory and what its detectors find. May import `image::ptx`, `device`
+//! and `outcome`. A kernel is decoded once into a flat array; a warp executes an instruction for its 32 lanes at once,
+//! on rows of 32 registers under a mask; lanes that part meet again at the branch's immediate post-dominator. Equal
+//! inputs give equal results and equal findings.
+//!
+//! ```
+//! use cuda_gates::device::{Access, Device, sim::SimDevice};
+//! let mut device = SimDevice::new();
+//! let buffer = device.alloc(8, Access::ReadWrite).unwrap();
+//! device.upload(buffer, 0, &[7; 8]).unwrap();
+//! assert_eq!(device.download(buffer, 4, 4).unwrap(), [7; 4]);
+//! ```
+
+mod alu;
+mod barrier;
+mod block;
+mod collective;
+mod decode;
+mod device;
+mod findings;
+mod flow;
+mod lanes;
+mod machine;
+mod memory;
+mod module;
+mod program;
+mod reporter;
+#[cfg(test)]
+mod tests;
+
+pub use device::SimDevice;

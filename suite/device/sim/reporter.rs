@@ -1,0 +1,117 @@
+//! Turns what went wrong at an instruction into a finding with its place.
+
+use super::block::Shape;
+use super::findings::Recorder;
+use super::lanes::LANES;
+use super::memory::{Spaces, Violation, Violations};
+use super::program::{Kernel, Pc, Space};
+use crate::outcome::{Fault, Finding, FindingKind, Site};
+
+/// The warp that runs, for naming it.
+#[derive(Clone, Copy)]
+pub struct Reporter<'a> {
+    pub kernel: &'a Kernel,
+    pub shape: Shape,
+    pub block: [u32; 3],
+    pub warp: usize,
+}
+
+impl Reporter<'_> {
+    pub fn site(&self, pc: Pc, lane: u32, address: Option<u64>) -> Site {
+        let origin = &self.kernel.origin[pc as usize];
+        let number = (self.warp * LANES) as u32 + lane;
+        Site {
+            kernel: self.kernel.name.clone(),
+            instruction: origin.text.clone(),
+            ptx_line: origin.ptx_line,
+            source: origin.source.clone(),
+            block: self.block,
+            thread: self.shape.thread(number),
+            address,
+        }
+    }
+
+    #[cold]
+    pub fn memory(
+        &self,
+        recorder: &mut Recorder,
+        spaces: &Spaces<'_>,
+        pc: Pc,
+        space: Space,
+        bytes: u64,
+        violations: &Violations,
+    ) {
+        for violation in Violation::ALL {
+            let (mask, address) = violations.of(violation);
+            if mask == 0 {
+                continue;
+            }
+            let lane = mask.trailing_zeros();
+            let (kind, what) = match violation {
+                Violation::OutOfBounds => (FindingKind::OutOfBounds, "access out of bounds"),
+                Violation::Misaligned => (FindingKind::Misaligned, "misaligned access"),
+                Violation::Uninitialised => {
+                    (FindingKind::Uninitialised, "read of memory never written")
+                }
+                Violation::ReadOnly => (FindingKind::StrayWrite, "write to read-only memory"),
+            };
+            recorder.note(pc, kind, mask.count_ones(), || {
+                let place = spaces.describe(space, lane as usize, address, bytes);
+                let message = format!("{what}: {bytes} bytes {place}");
+                Finding::new(kind, message).at(self.site(pc, lane, Some(address)))
+            });
+        }
+    }
+
+    /// An aligned barrier that only some of a warp's threads execute.
+    #[cold]
+    pub fn divergent(&self, recorder: &mut Recorder, pc: Pc, mask: u32, live: u32) {
+        recorder.note(pc, FindingKind::Barrier, mask.count_ones(), || {
+            let message = format!("barrier reached by lanes {mask:#010x} of a warp whose lanes {live:#010x} must reach it together");
+            Finding::new(FindingKind::Barrier, message).at(self.site(pc, mask.trailing_zeros(), None))
+        });
+    }
+
+    /// Lanes `mask` executed an instruction that names other lanes: all live lanes it names must be there, and each
+    /// lane must name itself.
+    #[cold]
+    pub fn membermask(&self, recorder: &mut Recorder, pc: Pc, mask: u32, named: u32, live: u32) {
+        let absent = named & live & !mask;
+        let unnamed = mask & !named;
+        if absent | unnamed == 0 {
+            return;
+        }
+        recorder.note(pc, FindingKind::Membermask, mask.count_ones(), || {
+            let message = if absent != 0 {
+                format!("membermask {named:#010x} names lanes {absent:#010x} that are not at this instruction")
+            } else {
+                format!("membermask {named:#010x} leaves out lanes {unnamed:#010x} that execute this instruction")
+            };
+            Finding::new(FindingKind::Membermask, message).at(self.site(pc, mask.trailing_zeros(), None))
+        });
+    }
+
+    pub fn trapped(&self, pc: Pc) -> Fault {
+        Fault::kernel(format!("{} trapped", self.words(pc)))
+    }
+
+    pub fn unsupported(&self, pc: Pc, what: &str) -> Fault {
+        Fault::setup(format!(
+            "{}: {what}: the simulated device cannot run that",
+            self.words(pc)
+        ))
+    }
+
+    pub fn broken(&self, pc: Pc, what: &str) -> Fault {
+        Fault::kernel(format!("{}: {what}", self.words(pc)))
+    }
+
+    fn words(&self, pc: Pc) -> String {
+        let origin = &self.kernel.origin[pc as usize];
+        let (name, line, [x, y, z]) = (&self.kernel.name, origin.ptx_line, self.block);
+        format!(
+            "kernel {name}, PTX line {line}: `{}` in block ({x}, {y}, {z})",
+            origin.text
+        )
+    }
+}

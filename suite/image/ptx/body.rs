@@ -1,0 +1,178 @@
+//! Function bodies: declarations, labels and instructions, with nested scopes flattened.
+
+use super::ParseError;
+use super::ast::{Body, Guard, Instruction, Location, Statement};
+use super::lexer::Token;
+use super::parser::{Parser, space_of};
+
+/// Inline assembly nests a few deep; compilers emit no more.
+const MAX_SCOPE_DEPTH: usize = 256;
+
+impl Parser<'_> {
+    /// From `{` to its `}`.
+    pub(super) fn body(&mut self) -> Result<Body, ParseError> {
+        self.expect('{')?;
+        let mut body = Body {
+            scopes: vec![None],
+            ..Body::default()
+        };
+        let mut open = vec![0];
+        let mut location = None;
+        while let Some(&scope) = open.last() {
+            match self.lexer.peek()? {
+                Token::Punct('{') => {
+                    self.lexer.take()?;
+                    if open.len() >= MAX_SCOPE_DEPTH {
+                        return Err(self.lexer.error("scopes nested too deep"));
+                    }
+                    open.push(body.scopes.len());
+                    body.scopes.push(Some(scope));
+                }
+                Token::Punct('}') => {
+                    self.lexer.take()?;
+                    open.pop();
+                }
+                Token::Punct(';') => {
+                    self.lexer.take()?;
+                }
+                Token::Word(".loc") => location = self.location()?,
+                Token::Word(word) if word.starts_with('.') => {
+                    self.body_directive(scope, &mut body)?
+                }
+                Token::Word(_) | Token::Punct('@') => self.statement(scope, location, &mut body)?,
+                other => {
+                    return Err(self
+                        .lexer
+                        .error(format!("expected an instruction, found {other}")));
+                }
+            }
+        }
+        Ok(body)
+    }
+
+    fn body_directive(&mut self, scope: usize, body: &mut Body) -> Result<(), ParseError> {
+        match self.word()? {
+            ".reg" => self.registers(scope, &mut body.registers),
+            ".pragma" => self.skip_statement(),
+            ".extern" => {
+                let word = self.word()?;
+                let space = space_of(word)
+                    .ok_or_else(|| self.lexer.error(format!("unknown directive {word:.40}")))?;
+                self.variables(space, true, scope, &mut body.variables)
+            }
+            word => match space_of(word) {
+                Some(space) => self.variables(space, false, scope, &mut body.variables),
+                None => Err(self.lexer.error(format!("unknown directive {word:.40}"))),
+            },
+        }
+    }
+
+    /// `.loc file line column[, function_name label[+n], inlined_at file line column]`; line 0 is no line.
+    pub(super) fn location(&mut self) -> Result<Option<Location>, ParseError> {
+        self.lexer.take()?;
+        let file = self.small()?;
+        let line = self.small()?;
+        self.small()?;
+        while self.accept(',')? {
+            match self.word()? {
+                "function_name" => {
+                    self.word()?;
+                    self.offset()?;
+                }
+                "inlined_at" => {
+                    self.small()?;
+                    self.small()?;
+                    self.small()?;
+                }
+                word => {
+                    return Err(self
+                        .lexer
+                        .error(format!("unknown attribute {word:.40} of .loc")));
+                }
+            }
+        }
+        Ok((line > 0).then_some(Location { file, line }))
+    }
+
+    /// A label or an instruction.
+    fn statement(
+        &mut self,
+        scope: usize,
+        location: Option<Location>,
+        body: &mut Body,
+    ) -> Result<(), ParseError> {
+        let start = self.lexer.next_start()?;
+        let line = self.lexer.line();
+        let guard = self.guard()?;
+        let word = self.word()?;
+        if guard.is_none() && self.accept(':')? {
+            let statement = self.labelled(scope, word, line)?;
+            body.statements.extend(statement);
+            return Ok(());
+        }
+        let mut parts = word.split('.');
+        let opcode = parts.next().unwrap_or_default().to_owned();
+        let modifiers: Vec<String> = parts.map(str::to_owned).collect();
+        if opcode.is_empty() || modifiers.iter().any(String::is_empty) {
+            return Err(self.lexer.error(format!("{word:.40} is no instruction")));
+        }
+        let operands = self.operands()?;
+        let text = self
+            .lexer
+            .source(start, self.lexer.taken_end.saturating_sub(1));
+        body.statements.push(Statement::Instruction(Instruction {
+            scope,
+            guard,
+            opcode,
+            modifiers,
+            operands,
+            text,
+            line,
+            location,
+        }));
+        Ok(())
+    }
+
+    fn guard(&mut self) -> Result<Option<Guard>, ParseError> {
+        if !self.accept('@')? {
+            return Ok(None);
+        }
+        let negated = self.accept('!')?;
+        Ok(Some(Guard {
+            name: self.word()?.to_owned(),
+            negated,
+        }))
+    }
+
+    fn labelled(
+        &mut self,
+        scope: usize,
+        name: &str,
+        line: u32,
+    ) -> Result<Option<Statement>, ParseError> {
+        match self.lexer.peek()? {
+            Token::Word(".branchtargets" | ".calltargets") => {
+                self.lexer.take()?;
+                let mut labels = vec![self.word()?.to_owned()];
+                while self.accept(',')? {
+                    labels.push(self.word()?.to_owned());
+                }
+                self.expect(';')?;
+                Ok(Some(Statement::Targets {
+                    scope,
+                    name: name.to_owned(),
+                    labels,
+                }))
+            }
+            Token::Word(".callprototype") => {
+                self.skip_statement()?;
+                Ok(None)
+            }
+            _ => Ok(Some(Statement::Label {
+                scope,
+                name: name.to_owned(),
+                line,
+            })),
+        }
+    }
+}
