@@ -33,7 +33,7 @@ pub use options::{
     DEFAULT_TIMEOUT, DeviceChoice, Options, Selection, UsageError, parse_images, parse_profile,
     parse_timeout,
 };
-pub use planned::{PlanError, Planned};
+pub use planned::{KERNELS, PlanError, Planned, folder};
 pub use start::{gates, run};
 pub use verdict::Verdict;
 

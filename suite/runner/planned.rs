@@ -37,8 +37,8 @@ impl Planned {
     pub fn new(options: &Options) -> Result<Self, PlanError> {
         let look = || device::presence(Path::new("/sys"), Path::new("/dev"));
         let chosen = Chosen::of(&options.device, look);
-        let specs = folder(&options.specs, "specs");
-        let kernels = folder(&options.kernels, "kernels");
+        let specs = folder(&options.specs, SPECS);
+        let kernels = folder(&options.kernels, KERNELS);
         let sources = sources::load(specs.as_deref(), kernels.as_deref()).map_err(PlanError)?;
         let worker = WorkerConfig {
             device: chosen.address.clone(),
@@ -98,8 +98,13 @@ impl Planned {
     }
 }
 
+/// The folder of specs where a run is started.
+const SPECS: &str = "specs";
+/// The folder of kernels where a run is started.
+pub const KERNELS: &str = "kernels";
+
 /// The folder named, else the one of this name where the run is started, else none: the embedded copy.
-fn folder(named: &Option<PathBuf>, here: &str) -> Option<PathBuf> {
+pub fn folder(named: &Option<PathBuf>, here: &str) -> Option<PathBuf> {
     let here = || Some(PathBuf::from(here)).filter(|path| path.is_dir());
     named.clone().or_else(here)
 }
