@@ -14,17 +14,9 @@ const EDGES: &[(&str, &[&str])] = &[
     ("expr", &["value"]),
     ("input", &["outcome", "value"]),
     ("reference", &["outcome", "value"]),
-    (
-        "spec",
-        &["expr", "image", "input", "reference", "terms", "value"],
-    ),
+    ("spec", &["expr", "image", "input", "reference", "terms", "value"]),
     ("case", &["image", "outcome", "spec", "terms"]),
-    (
-        "plan",
-        &[
-            "case", "expr", "image", "input", "outcome", "spec", "terms", "value",
-        ],
-    ),
+    ("plan", &["case", "expr", "image", "input", "outcome", "spec", "terms", "value"]),
     ("device", &["image", "outcome", "plan", "terms", "value"]),
     ("check", &["outcome", "value"]),
     ("identity", &["outcome"]),
@@ -33,33 +25,21 @@ const EDGES: &[(&str, &[&str])] = &[
     (
         "worker",
         &[
-            "case",
-            "check",
-            "device",
-            "expr",
-            "image",
-            "input",
-            "outcome",
-            "plan",
-            "reference",
-            "report",
-            "spec",
-            "terms",
-            "value",
+            "case", "check", "device", "expr", "image", "input", "outcome", "plan", "reference", "report", "spec",
+            "terms", "value",
         ],
     ),
     (
         "runner",
         &[
-            "archive", "case", "device", "identity", "image", "outcome", "report", "spec", "terms",
-            "worker",
+            "archive", "case", "device", "identity", "image", "outcome", "report", "spec", "terms", "worker",
         ],
     ),
     (
         "cli",
         &[
-            "archive", "case", "device", "identity", "image", "outcome", "plan", "report",
-            "runner", "spec", "terms", "worker",
+            "archive", "case", "device", "identity", "image", "outcome", "plan", "report", "runner", "spec", "terms",
+            "worker",
         ],
     ),
 ];
@@ -98,10 +78,8 @@ fn root() -> PathBuf {
 }
 
 fn walk(dir: &Path, found: &mut Vec<PathBuf>) {
-    let mut entries: Vec<_> = fs::read_dir(dir)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .collect();
+    let mut entries: Vec<_> =
+        fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect();
     entries.sort();
     for path in entries {
         if path.is_dir() {
@@ -141,8 +119,7 @@ fn module(path: &Path) -> Option<String> {
 }
 
 fn is_test_file(path: &Path) -> bool {
-    path.iter()
-        .any(|part| part == "tests" || part == "tests.rs")
+    path.iter().any(|part| part == "tests" || part == "tests.rs")
 }
 
 /// Modules named as `crate::module` in the shipped part of a file (tests may reach further).
@@ -152,12 +129,7 @@ fn imports(source: &Source) -> BTreeSet<String> {
     for line in shipped.lines() {
         for piece in code(line).split("crate::").skip(1) {
             if let Some(group) = piece.strip_prefix('{') {
-                names.extend(
-                    group
-                        .split([',', '}'])
-                        .map(first_word)
-                        .filter(|name| !name.is_empty()),
-                );
+                names.extend(group.split([',', '}']).map(first_word).filter(|name| !name.is_empty()));
             } else {
                 names.insert(first_word(piece));
             }
@@ -167,37 +139,22 @@ fn imports(source: &Source) -> BTreeSet<String> {
 }
 
 fn first_word(text: &str) -> String {
-    text.trim_start()
-        .chars()
-        .take_while(|c| c.is_ascii_alphanumeric() || *c == '_')
-        .collect()
+    text.trim_start().chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_').collect()
 }
 
 #[test]
 fn modules_import_only_along_the_flow() {
     let edges: BTreeMap<_, _> = EDGES.iter().copied().collect();
     let mut wrong = Vec::new();
-    for source in sources()
-        .iter()
-        .filter(|source| !is_test_file(&source.path))
-    {
-        let Some(own) = module(&source.path) else {
-            continue;
-        };
+    for source in sources().iter().filter(|source| !is_test_file(&source.path)) {
+        let Some(own) = module(&source.path) else { continue };
         let Some(allowed) = edges.get(own.as_str()) else {
-            wrong.push(format!(
-                "{}: module `{own}` has no row in EDGES",
-                source.path.display()
-            ));
+            wrong.push(format!("{}: module `{own}` has no row in EDGES", source.path.display()));
             continue;
         };
         for name in imports(source) {
-            if name != own && edges.contains_key(name.as_str()) && !allowed.contains(&name.as_str())
-            {
-                wrong.push(format!(
-                    "{}: `{own}` may not import `{name}`",
-                    source.path.display()
-                ));
+            if name != own && edges.contains_key(name.as_str()) && !allowed.contains(&name.as_str()) {
+                wrong.push(format!("{}: `{own}` may not import `{name}`", source.path.display()));
             }
         }
     }
@@ -209,10 +166,7 @@ fn the_edges_have_no_cycle() {
     let mut placed = BTreeSet::new();
     for (name, imports) in EDGES {
         for import in *imports {
-            assert!(
-                placed.contains(import),
-                "`{name}` imports `{import}`, which stands below it"
-            );
+            assert!(placed.contains(import), "`{name}` imports `{import}`, which stands below it");
         }
         placed.insert(*name);
     }
@@ -221,20 +175,14 @@ fn the_edges_have_no_cycle() {
 #[test]
 fn third_party_crates_stay_in_their_module() {
     let mut wrong = Vec::new();
-    for source in sources()
-        .iter()
-        .filter(|source| source.path.iter().next().unwrap() != "tests")
-    {
+    for source in sources().iter().filter(|source| source.path.iter().next().unwrap() != "tests") {
         for (name, homes) in HOMES {
             let named = source.text.lines().any(|line| {
                 let line = code(line);
                 line.contains(&format!("{name}::")) || line.contains(&format!("use {name}"))
             });
             if named && !homes.iter().any(|home| source.path.starts_with(home)) {
-                wrong.push(format!(
-                    "{}: names `{name}`, which lives in {homes:?}",
-                    source.path.display()
-                ));
+                wrong.push(format!("{}: names `{name}`, which lives in {homes:?}", source.path.display()));
             }
         }
     }
@@ -243,10 +191,7 @@ fn third_party_crates_stay_in_their_module() {
 
 #[test]
 fn unsafe_stays_where_it_must_be() {
-    for source in sources()
-        .iter()
-        .filter(|source| source.path != Path::new("tests/tidy.rs"))
-    {
+    for source in sources().iter().filter(|source| source.path != Path::new("tests/tidy.rs")) {
         let named = source.text.lines().any(|line| {
             let line = code(line);
             line.contains("unsafe {") || line.contains("unsafe fn") || line.contains("unsafe impl")
@@ -254,11 +199,7 @@ fn unsafe_stays_where_it_must_be() {
         let at_home = UNSAFE.iter().any(|home| {
             source.path.starts_with(home) || source.path == Path::new(home).with_extension("rs")
         });
-        assert!(
-            !named || at_home,
-            "{}: `unsafe` outside {UNSAFE:?}",
-            source.path.display()
-        );
+        assert!(!named || at_home, "{}: `unsafe` outside {UNSAFE:?}", source.path.display());
     }
 }
 
@@ -268,19 +209,12 @@ fn lines_and_files_stay_readable() {
     for source in sources() {
         for (index, line) in source.text.lines().enumerate() {
             if line.chars().count() > MAX_LINE {
-                wrong.push(format!(
-                    "{}:{}: over {MAX_LINE} columns",
-                    source.path.display(),
-                    index + 1
-                ));
+                wrong.push(format!("{}:{}: over {MAX_LINE} columns", source.path.display(), index + 1));
             }
         }
         let lines = source.text.lines().count();
         if lines > MAX_LINES {
-            wrong.push(format!(
-                "{}: {lines} lines, over {MAX_LINES}",
-                source.path.display()
-            ));
+            wrong.push(format!("{}: {lines} lines, over {MAX_LINES}", source.path.display()));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -295,14 +229,7 @@ fn every_source_file_is_part_of_the_build() {
         let in_manifest = manifest.contains(&format!("\"suite/{}\"", source.path.display()));
         let stem = source.path.file_stem().unwrap().to_str().unwrap();
         let name = if stem == "mod" {
-            source
-                .path
-                .parent()
-                .unwrap()
-                .file_name()
-                .unwrap()
-                .to_str()
-                .unwrap()
+            source.path.parent().unwrap().file_name().unwrap().to_str().unwrap()
         } else {
             stem
         };
@@ -313,10 +240,7 @@ fn every_source_file_is_part_of_the_build() {
             })
         });
         if !in_manifest && !declared {
-            wrong.push(format!(
-                "{}: no `mod {name};` and no target names it",
-                source.path.display()
-            ));
+            wrong.push(format!("{}: no `mod {name};` and no target names it", source.path.display()));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -330,30 +254,15 @@ fn kernel_and_doc_files_end_with_a_newline_and_hold_no_tabs_or_machine_paths() {
     }
     paths.extend(["README.md", "Cargo.toml", "build.rs"].map(|name| root().join(name)));
     for path in paths {
-        let Ok(text) = fs::read_to_string(&path) else {
-            continue;
-        };
-        let ending = path
-            .extension()
-            .and_then(|ending| ending.to_str())
-            .unwrap_or("");
+        let Ok(text) = fs::read_to_string(&path) else { continue };
+        let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or("");
         let home = ["/ho", "me/"].concat();
         let superuser = ["/ro", "ot/"].concat();
-        assert!(
-            !text.contains(&home) && !text.contains(&superuser),
-            "{}: a machine path",
-            path.display()
-        );
+        assert!(!text.contains(&home) && !text.contains(&superuser), "{}: a machine path", path.display());
         if ["rs", "cu", "yaml", "md"].contains(&ending) {
-            assert!(
-                text.is_empty() || text.ends_with('\n'),
-                "{}: no final newline",
-                path.display()
-            );
+            assert!(text.is_empty() || text.ends_with('\n'), "{}: no final newline", path.display());
         }
-        if ["rs", "cu", "yaml"].contains(&ending)
-            && !path.components().any(|part| part.as_os_str() == "testdata")
-        {
+        if ["rs", "cu", "yaml"].contains(&ending) && !path.components().any(|part| part.as_os_str() == "testdata") {
             assert!(!text.contains('\t'), "{}: a tab", path.display());
         }
     }
