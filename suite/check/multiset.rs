@@ -141,17 +141,14 @@ fn tally<const N: usize>(keys: Keys, got: &[u8], want: &[u8]) -> Tally {
     }
     // `got` differs from `want`, so there are elements.
     let (low, high) = bounds::<N>(keys, want);
-    match high - low {
-        0..SMALL => by_histogram::<N, LANES>(keys, got, want, low, high),
-        span if span < (want.len() / N) as u64 => by_histogram::<N, 1>(keys, got, want, low, high),
-        _ => by_sorting::<N>(keys, got, want),
+    if high - low < ((want.len() / N) as u64).max(SMALL) {
+        by_histogram::<N>(keys, got, want, low, high)
+    } else {
+        by_sorting::<N>(keys, got, want)
     }
 }
 
-/// Histograms used in turn: increments of one bin then do not wait for one another.
-const LANES: usize = 4;
-
-/// Spans below this have a histogram for each lane.
+/// A histogram of fewer bins than this pays however few the elements are.
 const SMALL: u64 = 1 << 16;
 
 /// The smallest and the largest key.
@@ -170,25 +167,14 @@ fn bounds<const N: usize>(keys: Keys, bytes: &[u8]) -> (u64, u64) {
     (low.into(), high.into())
 }
 
-fn by_histogram<const N: usize, const L: usize>(
-    keys: Keys,
-    got: &[u8],
-    want: &[u8],
-    low: u64,
-    high: u64,
-) -> Tally {
-    let mut surplus = vec![[0i64; L]; (high - low) as usize + 1];
+fn by_histogram<const N: usize>(keys: Keys, got: &[u8], want: &[u8], low: u64, high: u64) -> Tally {
+    let mut surplus = vec![0i64; (high - low) as usize + 1];
     let mut outside = Vec::new();
-    for (bytes, one) in [(want, -1), (got, 1)] {
-        let (groups, rest) = bytes.as_chunks::<N>().0.as_chunks::<L>();
-        for group in groups.iter().map(|group| group.as_slice()) {
-            count(keys, group, low, one, &mut surplus, &mut outside);
-        }
-        count(keys, rest, low, one, &mut surplus, &mut outside);
-    }
+    count::<N>(keys, want, low, -1, &mut surplus, &mut outside);
+    count::<N>(keys, got, low, 1, &mut surplus, &mut outside);
     let mut tally = Tally::default();
-    for (bin, lanes) in surplus.iter().enumerate() {
-        tally.add(keys, low + bin as u64, lanes.iter().sum());
+    for (bin, surplus) in surplus.iter().enumerate() {
+        tally.add(keys, low + bin as u64, *surplus);
     }
     outside.sort_unstable();
     for run in outside.chunk_by(|a, b| a == b) {
@@ -197,22 +183,20 @@ fn by_histogram<const N: usize, const L: usize>(
     tally
 }
 
-/// Adds `one` to the bin of each of at most `L` elements, each in a lane of its own.
-#[inline(always)]
-fn count<const N: usize, const L: usize>(
+/// Adds `one` to each element's bin; the keys without a bin go `outside`.
+fn count<const N: usize>(
     keys: Keys,
-    group: &[[u8; N]],
+    bytes: &[u8],
     low: u64,
     one: i64,
-    surplus: &mut [[i64; L]],
+    surplus: &mut [i64],
     outside: &mut Vec<u64>,
 ) {
-    for (lane, element) in group.iter().enumerate() {
-        let key = keys.key(element);
+    for key in keys.keys::<N>(bytes) {
         // Below `low` the difference wraps around, and is no bin either.
         let bin = usize::try_from(key.wrapping_sub(low));
         match bin.ok().and_then(|bin| surplus.get_mut(bin)) {
-            Some(lanes) => lanes[lane] += one,
+            Some(surplus) => *surplus += one,
             None => outside.push(key),
         }
     }
@@ -249,10 +233,9 @@ mod tests {
             .map(i32::to_le_bytes)
             .concat();
         let low = keys.key(&(-3i32).to_le_bytes());
-        let one = by_histogram::<4, 1>(keys, &got, &want, low, low + 10);
-        let two = by_histogram::<4, LANES>(keys, &got, &want, low, low + 10);
+        let one = by_histogram::<4>(keys, &got, &want, low, low + 10);
         let other = by_sorting::<4>(keys, &got, &want);
-        for tally in [one, two, other] {
+        for tally in [one, other] {
             assert_eq!(tally.missing.words(keys), "5, 7");
             assert_eq!(tally.foreign.words(keys), "-2147483648, 2147483647");
         }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use crate::image::ImageKind;
 use crate::runner::{
@@ -210,6 +210,25 @@ pub(super) enum Report {
         #[arg(long, value_enum, default_value_t)]
         format: ShowFormat,
     },
+}
+
+impl Cli {
+    /// `--device sim list` would run the cases with `list` in their name.
+    ///
+    /// # Errors
+    /// When a command stands where a filter is read.
+    pub fn no_command_among_filters(&self) -> Result<(), String> {
+        let definition = Self::command();
+        let is_command = |word: &&String| definition.find_subcommand(word).is_some();
+        let filters = &self.run.choices.filters;
+        match filters.iter().find(is_command) {
+            None => Ok(()),
+            Some(word) => Err(format!(
+                "`{word}` is a command: write it first (`cuda-gates {word} …`), or `cuda-gates run {word}` to \
+                 choose cases by that word"
+            )),
+        }
+    }
 }
 
 impl Run {

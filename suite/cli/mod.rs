@@ -49,9 +49,11 @@ pub fn run<A: Into<OsString> + Clone>(arguments: impl IntoIterator<Item = A>) ->
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
     };
-    let environment = match args::environment() {
+    let checked = cli.no_command_among_filters().map_err(Failure::usage);
+    let environment = checked.and_then(|()| args::environment().map_err(Failure::from));
+    let environment = match environment {
         Ok(environment) => environment,
-        Err(error) => return output::end(Err(error.into())),
+        Err(failure) => return output::end(Err(failure)),
     };
     match cli.command.unwrap_or(Command::Run(cli.run)) {
         Command::Run(run) => ExitCode::from(runner::run(&run.resolve(environment))),

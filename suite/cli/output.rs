@@ -17,9 +17,12 @@ pub(super) struct Failure {
 impl Failure {
     /// Exit code 2: what was asked for cannot be.
     pub fn usage(message: impl std::fmt::Display) -> Self {
+        let message = message.to_string();
+        // Rendered problems are laid out in lines of their own.
+        let gap = if message.starts_with(' ') { "\n" } else { " " };
         Self {
             code: 2,
-            text: format!("error: {message}"),
+            text: format!("error:{gap}{message}"),
         }
     }
 

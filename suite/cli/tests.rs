@@ -123,7 +123,6 @@ fn wrong_usage_ends_with_2_and_says_what_there_is() {
         ("report show", "<RUN>"),
         ("list --format yaml", "json"),
         ("explain", "<CASE>"),
-        ("--device sim list", "list"),
     ] {
         let error = parse(line).unwrap_err();
         assert_eq!(error.exit_code(), 2, "{line}");
@@ -131,6 +130,22 @@ fn wrong_usage_ends_with_2_and_says_what_there_is() {
     }
     assert_eq!(parse("--help").unwrap_err().exit_code(), 0);
     assert_eq!(parse("--version").unwrap_err().exit_code(), 0);
+}
+
+#[test]
+fn a_command_after_choices_is_not_taken_for_a_filter() {
+    let refused = parse("--device sim list")
+        .unwrap()
+        .no_command_among_filters()
+        .unwrap_err();
+    assert!(refused.contains("cuda-gates run list"), "{refused}");
+    for line in ["--device sim scan", "run list", "list run", ""] {
+        assert_eq!(
+            parse(line).unwrap().no_command_among_filters(),
+            Ok(()),
+            "{line}"
+        );
+    }
 }
 
 #[test]

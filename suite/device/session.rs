@@ -18,11 +18,16 @@
 
 use std::sync::Arc;
 
-use super::{Access, Argument, BufferId, Device, DeviceKind, Elapsed, Launch, ModuleId, Stamp};
+use super::{Access, BufferId, Device, DeviceKind, ModuleId};
 use crate::image::Image;
 use crate::outcome::{Fault, Finding, FindingKind};
-use crate::plan::{self, Plan, Row, Slice, Step, Work};
+use crate::plan::{self, Plan, Slice, Step, Work};
 use crate::value::{Array, ArrayRef, POISON_BYTE};
+
+mod rows;
+mod steps;
+
+pub use rows::RowTimes;
 
 /// What a run left in a buffer, handed out as soon as it is on the host.
 ///
@@ -36,7 +41,7 @@ pub enum Reading<'a> {
         slice: usize,
         bytes: &'a [u8],
     },
-    /// `slice` counts [`Row::reads`]: what the last timed run left.
+    /// `slice` counts [`plan::Row::reads`]: what the last timed run left.
     Row {
         row: usize,
         slice: usize,
@@ -55,18 +60,6 @@ pub struct Ran {
     pub rows: Vec<RowTimes>,
     /// One a module of [`Plan::modules`], in order.
     pub jit_logs: Vec<Option<String>>,
-}
-
-/// The times of one row. On the simulated device only `simulated_instructions` is there.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct RowTimes {
-    /// Milliseconds of each single run, by the device's clock, in the order they ran.
-    pub singles_ms: Vec<f64>,
-    /// Milliseconds of all `runs` back to back (not their mean). None where every run needs its own preparation.
-    pub batch_ms: Option<f64>,
-    pub simulated_instructions: Option<u64>,
-    /// Kernel launches of one run, preparation not counted.
-    pub launches: u64,
 }
 
 /// Runs `plan`: `images` in the order of its modules, `inputs` in the order of its input buffers.
@@ -196,71 +189,6 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Poison once, prepare once, warm up, then `runs` singles and one batch. Nothing waits for the device before all
-    /// of it is queued, so that the host's pace stays out of the times.
-    fn timed_row(&mut self, row: &Row, warmups: u32, runs: u32) -> Result<RowTimes, Fault> {
-        self.poison()?;
-        self.steps(&row.prepare)?;
-        for _ in 0..warmups {
-            self.steps(&row.prepare_each)?;
-            self.steps(&row.steps)?;
-        }
-        let mut spans = Vec::with_capacity(runs as usize);
-        for _ in 0..runs {
-            self.steps(&row.prepare_each)?;
-            spans.push(self.stamped(&row.steps, 1)?);
-        }
-        // A preparation between the runs would be inside the batch's time.
-        let batch = match row.prepare_each.is_empty() && runs > 0 {
-            true => Some(self.stamped(&row.steps, runs)?),
-            false => None,
-        };
-        self.device.finish()?;
-        let mut times = RowTimes {
-            launches: launches(&row.steps),
-            ..RowTimes::default()
-        };
-        for span in spans {
-            times.singles_ms.extend(self.milliseconds(span)?);
-        }
-        if let Some(span) = batch {
-            times.batch_ms = self.milliseconds(span)?;
-        }
-        Ok(times)
-    }
-
-    /// The simulated device has no clock, and its runs are all alike: one is enough.
-    fn simulated_row(&mut self, row: &Row) -> Result<RowTimes, Fault> {
-        self.poison()?;
-        self.steps(&row.prepare)?;
-        self.steps(&row.prepare_each)?;
-        let (start, end) = self.stamped(&row.steps, 1)?;
-        let simulated_instructions = match self.device.between(start, end)? {
-            Elapsed::Instructions(count) => Some(count),
-            Elapsed::Milliseconds(_) => None,
-        };
-        Ok(RowTimes {
-            simulated_instructions,
-            launches: launches(&row.steps),
-            ..RowTimes::default()
-        })
-    }
-
-    fn stamped(&mut self, steps: &[Step], times: u32) -> Result<(Stamp, Stamp), Fault> {
-        let start = self.device.stamp()?;
-        for _ in 0..times {
-            self.steps(steps)?;
-        }
-        Ok((start, self.device.stamp()?))
-    }
-
-    fn milliseconds(&mut self, (start, end): (Stamp, Stamp)) -> Result<Option<f64>, Fault> {
-        Ok(match self.device.between(start, end)? {
-            Elapsed::Milliseconds(ms) => Some(ms),
-            Elapsed::Instructions(_) => None,
-        })
-    }
-
     /// Every buffer but the inputs, over its full length.
     fn poison(&mut self) -> Result<(), Fault> {
         for (buffer, id) in self.plan.buffers.iter().zip(&self.buffers) {
@@ -270,55 +198,6 @@ impl<'a> Session<'a> {
             }
         }
         Ok(())
-    }
-
-    fn steps(&mut self, steps: &[Step]) -> Result<(), Fault> {
-        steps.iter().try_for_each(|step| self.step(step))
-    }
-
-    fn step(&mut self, step: &Step) -> Result<(), Fault> {
-        match step {
-            Step::Launch(launch) => self.launch(launch),
-            Step::Copy { from, to } => {
-                let (from_id, from_offset, len) = self.range(*from);
-                let (to_id, to_offset, _) = self.range(*to);
-                match len {
-                    0 => Ok(()),
-                    _ => self
-                        .device
-                        .copy((from_id, from_offset), (to_id, to_offset), len),
-                }
-            }
-            Step::Fill { to, pattern } => {
-                let (id, offset, len) = self.range(*to);
-                match len {
-                    0 => Ok(()),
-                    _ => self.device.fill(id, offset, len, pattern),
-                }
-            }
-        }
-    }
-
-    fn launch(&mut self, launch: &plan::Launch) -> Result<(), Fault> {
-        let args: Vec<Argument> = launch.args.iter().map(|arg| self.argument(arg)).collect();
-        self.device.launch(&Launch {
-            module: self.modules[launch.module],
-            kernel: &launch.kernel,
-            grid: launch.grid,
-            block: launch.block,
-            shared: launch.shared,
-            args: &args,
-        })
-    }
-
-    fn argument(&self, argument: &plan::Argument) -> Argument {
-        match *argument {
-            plan::Argument::Pointer { buffer, element } => Argument::Pointer {
-                buffer: self.buffers[buffer.0],
-                offset: element * self.element_size(buffer),
-            },
-            plan::Argument::Scalar { bytes, size } => Argument::Scalar { bytes, size },
-        }
     }
 
     /// Waits, and keeps what the device found.
@@ -362,20 +241,6 @@ impl<'a> Session<'a> {
         }
         Ok(())
     }
-
-    /// Buffer, byte offset and byte length.
-    fn range(&self, slice: Slice) -> (BufferId, u64, u64) {
-        let size = self.element_size(slice.buffer);
-        (
-            self.buffers[slice.buffer.0],
-            slice.from * size,
-            slice.len * size,
-        )
-    }
-
-    fn element_size(&self, buffer: plan::BufferIndex) -> u64 {
-        self.plan.buffers[buffer.0].element.size() as u64
-    }
 }
 
 fn byte_len(buffer: &plan::PlanBuffer) -> u64 {
@@ -384,11 +249,6 @@ fn byte_len(buffer: &plan::PlanBuffer) -> u64 {
 
 fn input_indices(plan: &Plan) -> impl Iterator<Item = usize> + '_ {
     (0..plan.buffers.len()).filter(|&index| plan.buffers[index].is_input)
-}
-
-fn launches(steps: &[Step]) -> u64 {
-    let is_launch = |step: &&Step| matches!(step, Step::Launch(_));
-    steps.iter().filter(is_launch).count() as u64
 }
 
 /// What is handed over must be what the plan was built for.
@@ -431,5 +291,7 @@ fn written_input(name: &str, want: &Array, element: usize, got: &[u8]) -> Findin
     Finding::new(FindingKind::StrayWrite, message)
 }
 
+#[cfg(test)]
+mod fake;
 #[cfg(test)]
 mod tests;

@@ -13,6 +13,8 @@ pub struct ExprError {
     pub mend: Option<String>,
     /// Inside the file that the expression stands in.
     pub place: Place,
+    /// The operands' values are to blame (division by zero, overflow), not the expression as such.
+    pub arithmetic: bool,
 }
 
 impl ExprError {
@@ -21,6 +23,7 @@ impl ExprError {
             message: message.into(),
             mend: None,
             place,
+            arithmetic: false,
         }
     }
 
@@ -121,7 +124,8 @@ fn innermost(mut error: EvalAltResult) -> EvalAltResult {
 
 fn arithmetic(place: Place, words: &str) -> ExprError {
     let lower = lower_first(words);
-    let error = ExprError::new(place, lower.clone());
+    let mut error = ExprError::new(place, lower.clone());
+    error.arithmetic = true;
     if lower.contains("zero") {
         error.mend("keep the divisor above 0: max(x, 1)")
     } else if lower.contains("overflow") {

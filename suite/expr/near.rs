@@ -1,6 +1,7 @@
 //! "Did you mean …": the known name that a mistyped one is nearest to.
 
-/// The nearest of `known` by edits (Levenshtein's distance), where it is near enough to be meant.
+/// The nearest of `known` by edits (optimal string alignment: insert, delete, substitute, swap neighbours), where it
+/// is near enough to be meant.
 pub fn near<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let letters = name.chars().count();
     if letters > 64 {
@@ -16,16 +17,21 @@ pub fn near<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a 
 }
 
 fn distance(a: &str, b: &str) -> usize {
+    let a: Vec<char> = a.to_lowercase().chars().collect();
     let b: Vec<char> = b.to_lowercase().chars().collect();
+    let mut before: Vec<usize> = Vec::new();
     let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, from) in a.to_lowercase().chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, to) in b.iter().enumerate() {
-            let substituted = diagonal + usize::from(from != *to);
-            diagonal = row[j + 1];
-            row[j + 1] = substituted.min(row[j] + 1).min(row[j + 1] + 1);
+    for i in 1..=a.len() {
+        let mut next = vec![i];
+        for j in 1..=b.len() {
+            let substituted = row[j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            let mut edits = substituted.min(row[j] + 1).min(next[j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                edits = edits.min(before[j - 2] + 1);
+            }
+            next.push(edits);
         }
+        before = std::mem::replace(&mut row, next);
     }
     row[b.len()]
 }
@@ -39,7 +45,7 @@ mod tests {
         let known = ["kernel", "grid", "block", "args", "when"];
         let nearest = |name| near(name, known.into_iter());
         assert_eq!(nearest("kernal"), Some("kernel"));
-        assert_eq!(nearest("gird"), None, "two edits in four letters");
+        assert_eq!(nearest("gird"), Some("grid"), "two letters swapped");
         assert_eq!(nearest("blok"), Some("block"));
         assert_eq!(nearest("arg"), Some("args"));
         assert_eq!(nearest("Grid"), Some("grid"));

@@ -164,7 +164,10 @@ const CHANGING: &[(&str, Read)] = &[
     ("pcie_generation", |d| field(d.current_pcie_link_gen())),
     ("pcie_width", |d| field(d.current_pcie_link_width())),
     ("performance_state", |d| {
-        field(d.performance_state().map(|state| format!("{state:?}")))
+        field(d.performance_state().map(|state| match state.as_c() {
+            state @ 0..=15 => format!("P{state}"),
+            _ => "unknown".to_owned(),
+        }))
     }),
     ("power_draw_mw", |d| field(d.power_usage())),
     ("processes", |d| field(processes(d))),

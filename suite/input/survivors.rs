@@ -32,16 +32,14 @@ impl Affine {
     }
 }
 
-/// Elements made side by side: each lane jumps over the draws of the others, which breaks the chain of
+/// Elements made side by side. Each lane jumps over the draws of the others, which breaks the chain of
 /// multiplications that would otherwise bound the speed.
 const LANES: usize = 8;
 
-/// An element from the state before its two draws: the first draw's top byte is compared with `keep`, the second's
-/// gives the value.
-const fn element(state: u32, keep: u32) -> u8 {
-    let first = STEP.apply(state);
-    let second = STEP.apply(first);
-    let value = 1 + (second >> 24) % 255;
+/// An element from its two draws: the first one's top byte is compared with `keep`, the second's gives the value.
+const fn element(first: u32, second: u32, keep: u32) -> u8 {
+    let top = second >> 24;
+    let value = 1 + if top == 255 { 0 } else { top }; // 1 + top % 255, without the division
     if first >> 24 < keep { value as u8 } else { 0 }
 }
 
@@ -54,20 +52,26 @@ pub(super) fn fill<T: Number>(out: &mut [T], request: &Request) -> Result<(), Fa
         }
     };
     held::<T>(request, "the largest value,", 255)?;
-    let two = STEP.then(STEP);
-    let mut jump = two;
-    let mut lanes = [request.seed as u32; LANES];
-    for lane in 1..LANES {
-        lanes[lane] = two.apply(lanes[lane - 1]);
-        jump = jump.then(two);
+    let (mut firsts, mut seconds) = ([0; LANES], [0; LANES]);
+    let mut state = request.seed as u32;
+    let mut jump = Affine { a: 1, c: 0 };
+    for lane in 0..LANES {
+        firsts[lane] = STEP.apply(state);
+        seconds[lane] = STEP.apply(firsts[lane]);
+        state = seconds[lane];
+        jump = jump.then(STEP).then(STEP);
     }
+    let value = |lane: usize, firsts: &[u32; LANES], seconds: &[u32; LANES]| {
+        T::from_word(element(firsts[lane], seconds[lane], keep).into())
+    };
     let (groups, rest) = out.as_chunks_mut::<LANES>();
     for group in groups {
-        *group = lanes.map(|state| T::from_word(element(state, keep).into()));
-        lanes = lanes.map(|state| jump.apply(state));
+        *group = std::array::from_fn(|lane| value(lane, &firsts, &seconds));
+        firsts = firsts.map(|draw| jump.apply(draw));
+        seconds = seconds.map(|draw| jump.apply(draw));
     }
-    for (slot, state) in rest.iter_mut().zip(lanes) {
-        *slot = T::from_word(element(state, keep).into());
+    for (lane, slot) in rest.iter_mut().enumerate() {
+        *slot = value(lane, &firsts, &seconds);
     }
     Ok(())
 }

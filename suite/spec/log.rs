@@ -28,6 +28,7 @@ impl<'a> Source<'a> {
 
 pub(super) struct Log<'a> {
     source: &'a Source<'a>,
+    paths: BTreeMap<(usize, usize), String>,
     found: RefCell<Vec<(Place, String, Option<String>)>>,
     seen: RefCell<HashSet<(Place, String)>>,
     dropped: Cell<usize>,
@@ -37,6 +38,7 @@ impl<'a> Log<'a> {
     pub fn new(source: &'a Source<'a>) -> Self {
         Self {
             source,
+            paths: BTreeMap::new(),
             found: RefCell::default(),
             seen: RefCell::default(),
             dropped: Cell::new(0),
@@ -66,13 +68,15 @@ impl<'a> Log<'a> {
 
     fn push(&self, place: Place, message: String, mend: Option<String>) {
         let place = self.inside(place);
-        if !self.seen.borrow_mut().insert((place, message.clone())) {
+        let known = self.seen.borrow().contains(&(place, message.clone()));
+        if known {
             return;
         }
         if self.found.borrow().len() >= PROBLEMS_MAX {
             self.dropped.set(self.dropped.get() + 1);
             return;
         }
+        self.seen.borrow_mut().insert((place, message.clone()));
         self.found.borrow_mut().push((place, message, mend));
     }
 
@@ -88,13 +92,15 @@ impl<'a> Log<'a> {
         }
     }
 
+    /// Takes the key of every place from the tree as it was read, before anything is repaired.
+    pub fn index(&mut self, tree: &Tree) {
+        collect_paths(tree, String::new(), &mut self.paths);
+    }
+
     /// By place; the key of each is that of the nearest node at or before it.
-    pub fn finish(self, tree: Option<&Tree>) -> Vec<Problem> {
-        let mut paths = BTreeMap::new();
+    pub fn finish(self) -> Vec<Problem> {
+        let paths = self.paths;
         let found = self.found.into_inner();
-        if let (Some(tree), false) = (tree, found.is_empty()) {
-            collect_paths(tree, String::new(), &mut paths);
-        }
         let mut problems: Vec<Problem> = found
             .into_iter()
             .map(|(place, message, mend)| {

@@ -172,12 +172,13 @@ impl<'a> Loader<'a> {
         let text = text::decode(bytes)
             .map_err(|(words, mend)| SpecErrors(vec![Problem::of_file(path, words, Some(mend))]))?;
         let source = log::Source::new(path, text);
-        let log = log::Log::new(&source);
+        let mut log = log::Log::new(&source);
         let tabs = text::refuse_tabs(text, &log);
-        let tree = tree::read(text, tabs, &log).map(|mut tree| {
-            repair::repair(&mut tree, &log);
-            tree
-        });
+        let mut tree = tree::read(text, tabs, &log);
+        if let Some(tree) = &mut tree {
+            log.index(tree);
+            repair::repair(tree, &log);
+        }
         let empty = tree.is_none() || text.trim().is_empty();
         if empty && log.is_empty() {
             let mend = "start with `version: 1` and `suite: NAME`".to_string();
@@ -199,7 +200,7 @@ impl<'a> Loader<'a> {
             validate::validate(&suite, &decoder);
             Some(suite)
         });
-        match (suite, log.finish(tree.as_ref())) {
+        match (suite, log.finish()) {
             (Some(suite), problems) if problems.is_empty() => Ok(suite),
             (_, problems) => Err(SpecErrors(problems)),
         }

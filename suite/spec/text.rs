@@ -32,6 +32,9 @@ pub(super) fn too_large(bytes: u64) -> (String, String) {
     )
 }
 
+/// Lines with tabs that are reported: an editor replaces all of them at once.
+const LINES_MAX: usize = 20;
+
 /// Where a line-wise reader stands between lines.
 enum State {
     Outside,
@@ -48,7 +51,7 @@ pub(super) fn refuse_tabs(text: &str, log: &Log<'_>) -> bool {
         return false;
     }
     let mut state = State::Outside;
-    let mut any = false;
+    let mut lines = 0;
     for (number, line) in text.lines().enumerate() {
         if let State::Block(indent) = state {
             let own = line.len() - line.trim_start_matches(' ').len();
@@ -61,7 +64,10 @@ pub(super) fn refuse_tabs(text: &str, log: &Log<'_>) -> bool {
         let (tab, next) = scan_line(line, state);
         state = next;
         if let Some(column) = tab {
-            any = true;
+            lines += 1;
+            if lines > LINES_MAX {
+                break;
+            }
             let place = Place {
                 line: number + 1,
                 column,
@@ -73,7 +79,7 @@ pub(super) fn refuse_tabs(text: &str, log: &Log<'_>) -> bool {
             );
         }
     }
-    any
+    lines > 0
 }
 
 /// The first tab's column outside quotes and comments, and the state after the line.

@@ -16,7 +16,7 @@ use super::model::Place;
 /// Mappings and sequences inside each other.
 const DEPTH_MAX: usize = 32;
 /// Scalars, mappings and sequences of one file: a spec has hundreds.
-const NODES_MAX: usize = 50_000;
+const NODES_MAX: usize = 20_000;
 
 #[derive(Clone, Debug)]
 pub(super) struct Tree {

@@ -5,6 +5,7 @@ use super::sources::{self, Sources};
 use super::{Address, Execute, WORKER_ARGUMENT, WorkerConfig, serve};
 use crate::case;
 use crate::device::cuda::{CudaDevice, Select};
+use crate::device::sim::SimDevice;
 use crate::device::{Device, DeviceInfo};
 use crate::outcome::Fault;
 use crate::report::record::CaseRecord;
@@ -33,7 +34,7 @@ impl Worker {
             suites, catalog, ..
         } = sources.map_err(Fault::setup)?;
         let device: Box<dyn Device> = match config.device {
-            Address::Sim => return Err(Fault::environment("no simulated device yet")),
+            Address::Sim => Box::new(SimDevice::new()),
             Address::Ordinal(ordinal) => cuda(Select::Ordinal(ordinal))?,
             Address::Uuid(uuid) => cuda(Select::Uuid(uuid))?,
         };

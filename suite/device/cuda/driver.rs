@@ -1,12 +1,9 @@
 //! The CUDA driver API as far as this crate uses it: the library that cudarc finds, and one thin method a call.
 //!
-//! Owns: every name of cudarc, and every foreign call of `device::cuda`. Entry points are looked up by name, once, and
-//! return plain numbers. cudarc's own functions return a Rust enum of the codes it knows (a newer driver gives others,
-//! as for a contained memory error: 226) and panic on a missing symbol; neither may happen in a suite that judges
-//! drivers.
+//! Owns: every foreign call of `device::cuda`, the handles, and the driver's start. Imports `outcome` only.
 //!
 //! ```text
-//! Driver::get()? → device(0)? → primary_context(…)? → alloc, copy, launch, event …
+//! Driver::get()? → device(0)? → enter(…)? → alloc, copy, launch, event …
 //! ```
 
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
@@ -15,96 +12,11 @@ use std::sync::OnceLock;
 
 use cudarc::driver::sys;
 
-pub(super) use sys::CUdevice_attribute as DeviceAttribute;
-pub(super) use sys::CUfunction_attribute as FunctionAttribute;
+pub(super) use super::entry::{DeviceAttribute, FunctionAttribute};
 
+use super::entry::EntryPoints;
 use super::errors::{DriverError, start_fault};
 use crate::outcome::Fault;
-
-/// Defines the table of entry points; the `optional` ones may be missing from an older driver.
-macro_rules! entry_points {
-    (required { $($name:ident($($arg:ty),*);)* } optional { $($extra:ident($($extra_arg:ty),*);)* }) => {
-        #[expect(non_snake_case, reason = "the driver API's own names")]
-        struct EntryPoints {
-            $($name: unsafe extern "C" fn($($arg),*) -> u32,)*
-            $($extra: Option<unsafe extern "C" fn($($extra_arg),*) -> u32>,)*
-        }
-
-        impl EntryPoints {
-            /// The name of the first missing one on error. Call only when the library is known to be there: cudarc
-            /// panics without it.
-            fn resolve() -> std::result::Result<Self, &'static str> {
-                // SAFETY: loading libcuda runs its initialisers, which is what every CUDA program does.
-                let library = unsafe { sys::culib() };
-                Ok(Self {
-                    $($name: {
-                        let name = concat!(stringify!($name), "\0").as_bytes();
-                        // SAFETY: the type is the one cuda.h declares for this name; CUresult is a C enum of 4 bytes.
-                        match unsafe { library.get::<unsafe extern "C" fn($($arg),*) -> u32>(name) } {
-                            Ok(symbol) => *symbol,
-                            Err(_) => return Err(stringify!($name)),
-                        }
-                    },)*
-                    $($extra: {
-                        let name = concat!(stringify!($extra), "\0").as_bytes();
-                        // SAFETY: as above.
-                        let symbol = unsafe {
-                            library.get::<unsafe extern "C" fn($($extra_arg),*) -> u32>(name)
-                        };
-                        symbol.ok().map(|symbol| *symbol)
-                    },)*
-                })
-            }
-        }
-    };
-}
-
-entry_points! {
-    required {
-        cuInit(c_uint);
-        cuDriverGetVersion(*mut c_int);
-        cuGetErrorName(u32, *mut *const c_char);
-        cuGetErrorString(u32, *mut *const c_char);
-        cuDeviceGetCount(*mut c_int);
-        cuDeviceGet(*mut sys::CUdevice, c_int);
-        cuDeviceGetName(*mut c_char, c_int, sys::CUdevice);
-        cuDeviceGetUuid_v2(*mut sys::CUuuid, sys::CUdevice);
-        cuDeviceTotalMem_v2(*mut usize, sys::CUdevice);
-        cuDeviceGetAttribute(*mut c_int, DeviceAttribute, sys::CUdevice);
-        cuDevicePrimaryCtxRetain(*mut sys::CUcontext, sys::CUdevice);
-        cuDevicePrimaryCtxRelease_v2(sys::CUdevice);
-        cuCtxSetCurrent(sys::CUcontext);
-        cuMemGetInfo_v2(*mut usize, *mut usize);
-        cuModuleLoadDataEx(*mut sys::CUmodule, *const c_void, c_uint, *mut sys::CUjit_option, *mut *mut c_void);
-        cuModuleUnload(sys::CUmodule);
-        cuModuleGetFunction(*mut sys::CUfunction, sys::CUmodule, *const c_char);
-        cuFuncGetAttribute(*mut c_int, FunctionAttribute, sys::CUfunction);
-        cuFuncSetAttribute(sys::CUfunction, FunctionAttribute, c_int);
-        cuMemAlloc_v2(*mut sys::CUdeviceptr, usize);
-        cuMemFree_v2(sys::CUdeviceptr);
-        cuMemHostAlloc(*mut *mut c_void, usize, c_uint);
-        cuMemFreeHost(*mut c_void);
-        cuMemcpyHtoDAsync_v2(sys::CUdeviceptr, *const c_void, usize, sys::CUstream);
-        cuMemcpyDtoHAsync_v2(*mut c_void, sys::CUdeviceptr, usize, sys::CUstream);
-        cuMemcpyDtoDAsync_v2(sys::CUdeviceptr, sys::CUdeviceptr, usize, sys::CUstream);
-        cuMemsetD8Async(sys::CUdeviceptr, u8, usize, sys::CUstream);
-        cuMemsetD16Async(sys::CUdeviceptr, u16, usize, sys::CUstream);
-        cuMemsetD32Async(sys::CUdeviceptr, u32, usize, sys::CUstream);
-        cuStreamCreate(*mut sys::CUstream, c_uint);
-        cuStreamSynchronize(sys::CUstream);
-        cuStreamDestroy_v2(sys::CUstream);
-        cuEventCreate(*mut sys::CUevent, c_uint);
-        cuEventRecord(sys::CUevent, sys::CUstream);
-        cuEventSynchronize(sys::CUevent);
-        cuEventElapsedTime(*mut f32, sys::CUevent, sys::CUevent);
-        cuEventDestroy_v2(sys::CUevent);
-        cuLaunchKernel(sys::CUfunction, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, sys::CUstream,
-            *mut *mut c_void, *mut *mut c_void);
-    }
-    optional {
-        cuFuncGetParamInfo(sys::CUfunction, usize, *mut usize, *mut usize);
-    }
-}
 
 pub(super) type Result<T> = std::result::Result<T, DriverError>;
 
@@ -350,140 +262,6 @@ impl Driver {
             },
         )
     }
-
-    pub fn alloc(&self, bytes: u64) -> Result<Address> {
-        let mut address = 0;
-        call!(self.cuMemAlloc_v2(&mut address, bytes as usize))?;
-        Ok(Address(address))
-    }
-
-    pub fn free(&self, address: Address) -> Result<()> {
-        call!(self.cuMemFree_v2(address.0))
-    }
-
-    /// Page-locked host memory, content undefined.
-    pub fn alloc_host(&self, bytes: usize) -> Result<*mut u8> {
-        let mut host = ptr::null_mut();
-        call!(self.cuMemHostAlloc(&mut host, bytes, 0))?;
-        Ok(host.cast())
-    }
-
-    /// # Safety
-    /// `host` is from [`Driver::alloc_host`], not freed yet, and no copy that uses it is under way.
-    pub unsafe fn free_host(&self, host: *mut u8) -> Result<()> {
-        call!(self.cuMemFreeHost(host.cast()))
-    }
-
-    /// # Safety
-    /// `bytes` bytes from `from` are readable and stay unchanged until the stream has done the copy.
-    pub unsafe fn copy_to_device(
-        &self,
-        to: Address,
-        from: *const u8,
-        bytes: u64,
-        stream: Stream,
-    ) -> Result<()> {
-        call!(self.cuMemcpyHtoDAsync_v2(to.0, from.cast(), bytes as usize, stream.0))
-    }
-
-    /// # Safety
-    /// `bytes` bytes from `to` are writable and nothing else looks at them until the stream has done the copy.
-    pub unsafe fn copy_to_host(
-        &self,
-        to: *mut u8,
-        from: Address,
-        bytes: u64,
-        stream: Stream,
-    ) -> Result<()> {
-        call!(self.cuMemcpyDtoHAsync_v2(to.cast(), from.0, bytes as usize, stream.0))
-    }
-
-    pub fn copy_on_device(
-        &self,
-        to: Address,
-        from: Address,
-        bytes: u64,
-        stream: Stream,
-    ) -> Result<()> {
-        call!(self.cuMemcpyDtoDAsync_v2(to.0, from.0, bytes as usize, stream.0))
-    }
-
-    pub fn set_8(&self, to: Address, value: u8, count: u64, stream: Stream) -> Result<()> {
-        call!(self.cuMemsetD8Async(to.0, value, count as usize, stream.0))
-    }
-
-    pub fn set_16(&self, to: Address, value: u16, count: u64, stream: Stream) -> Result<()> {
-        call!(self.cuMemsetD16Async(to.0, value, count as usize, stream.0))
-    }
-
-    pub fn set_32(&self, to: Address, value: u32, count: u64, stream: Stream) -> Result<()> {
-        call!(self.cuMemsetD32Async(to.0, value, count as usize, stream.0))
-    }
-
-    /// A stream that does not wait for the legacy default stream.
-    pub fn stream(&self) -> Result<Stream> {
-        let mut stream = ptr::null_mut();
-        let flags = sys::CUstream_flags::CU_STREAM_NON_BLOCKING as c_uint;
-        call!(self.cuStreamCreate(&mut stream, flags))?;
-        Ok(Stream(stream))
-    }
-
-    pub fn wait(&self, stream: Stream) -> Result<()> {
-        call!(self.cuStreamSynchronize(stream.0))
-    }
-
-    pub fn destroy_stream(&self, stream: Stream) -> Result<()> {
-        call!(self.cuStreamDestroy_v2(stream.0))
-    }
-
-    /// An event that takes times.
-    pub fn event(&self) -> Result<Event> {
-        let mut event = ptr::null_mut();
-        let flags = sys::CUevent_flags::CU_EVENT_DEFAULT as c_uint;
-        call!(self.cuEventCreate(&mut event, flags))?;
-        Ok(Event(event))
-    }
-
-    pub fn record(&self, event: Event, stream: Stream) -> Result<()> {
-        call!(self.cuEventRecord(event.0, stream.0))
-    }
-
-    /// Returns at once for an event that was never recorded.
-    pub fn wait_event(&self, event: Event) -> Result<()> {
-        call!(self.cuEventSynchronize(event.0))
-    }
-
-    pub fn elapsed_ms(&self, start: Event, end: Event) -> Result<f32> {
-        let mut ms = 0.0;
-        call!(self.cuEventElapsedTime(&mut ms, start.0, end.0))?;
-        Ok(ms)
-    }
-
-    pub fn destroy_event(&self, event: Event) -> Result<()> {
-        call!(self.cuEventDestroy_v2(event.0))
-    }
-
-    /// # Safety
-    /// The kernel takes exactly `values.len()` parameters of at most 8 bytes each.
-    pub unsafe fn launch(
-        &self,
-        function: Function,
-        grid: [u32; 3],
-        block: [u32; 3],
-        shared: u32,
-        values: &mut [[u8; 8]],
-        stream: Stream,
-    ) -> Result<()> {
-        let mut pointers: Vec<*mut c_void> = values
-            .iter_mut()
-            .map(|value| value.as_mut_ptr().cast())
-            .collect();
-        let ([gx, gy, gz], [bx, by, bz]) = (grid, block);
-        let (parameters, extra) = (pointers.as_mut_ptr(), ptr::null_mut());
-        call!(self.cuLaunchKernel(
-            function.0, gx, gy, gz, bx, by, bz, shared, stream.0, parameters, extra
-        ))
-    }
 }
 
 /// The text before the first NUL.
@@ -498,3 +276,5 @@ fn log_text(buffer: &[u8]) -> String {
     }
     text
 }
+
+mod work;

@@ -47,7 +47,8 @@ pub(super) fn meaning(code: u32) -> (Reach, Option<&'static str>) {
         46 => (
             Machine,
             Some(
-                "another process holds the card, or its compute mode forbids this one (`nvidia-smi -q -d COMPUTE`)",
+                "another process holds the card, or its compute mode forbids this one (`nvidia-smi -q -d \
+                 COMPUTE`)",
             ),
         ),
         100 => (Machine, Some(NO_DEVICE)),
@@ -67,7 +68,8 @@ pub(super) fn meaning(code: u32) -> (Reach, Option<&'static str>) {
         209 => (
             Case,
             Some(
-                "the native image is for another architecture: build on this machine or name it in CUDA_GATES_ARCHS, or use `--image jit`",
+                "the native image is for another architecture: build on this machine or name it in \
+                 CUDA_GATES_ARCHS, or use `--image jit`",
             ),
         ),
         214 => (
@@ -85,7 +87,8 @@ pub(super) fn meaning(code: u32) -> (Reach, Option<&'static str>) {
         221 => (
             Machine,
             Some(
-                "the driver's PTX compiler (libnvidia-ptxjitcompiler) is missing: reinstall the driver, or give the container the `compute` capability",
+                "the driver's PTX compiler (libnvidia-ptxjitcompiler) is missing: reinstall the driver, or \
+                 give the container the `compute` capability",
             ),
         ),
         222 => (
@@ -113,19 +116,22 @@ pub(super) fn meaning(code: u32) -> (Reach, Option<&'static str>) {
         802 | 919 => (
             Machine,
             Some(
-                "the NVSwitch fabric is not up: start nvidia-fabricmanager, of the driver's version",
+                "the NVSwitch fabric is not up: start nvidia-fabricmanager, of the driver's \
+                 version",
             ),
         ),
         803 => (
             Machine,
             Some(
-                "libcuda and the loaded kernel driver are of different versions: reboot after the driver update",
+                "libcuda and the loaded kernel driver are of different versions: reboot after the driver \
+                 update",
             ),
         ),
         804 => (
             Machine,
             Some(
-                "this card does not support the compatibility libcuda in use: remove it from LD_LIBRARY_PATH",
+                "this card does not support the compatibility libcuda in use: remove it from \
+                 LD_LIBRARY_PATH",
             ),
         ),
         805..=810 => (
@@ -136,8 +142,8 @@ pub(super) fn meaning(code: u32) -> (Reach, Option<&'static str>) {
     }
 }
 
-pub(super) const NO_DEVICE: &str = "CUDA sees no device: check CUDA_VISIBLE_DEVICES, `nvidia-smi`, and that a container \
-     was given the GPU";
+pub(super) const NO_DEVICE: &str = "CUDA sees no device: check CUDA_VISIBLE_DEVICES, `nvidia-smi`, and that a \
+     container was given the GPU";
 pub(super) const STUB: &str = "the toolkit's stub libcuda was loaded instead of the driver's: take `…/lib64/stubs` out \
      of LD_LIBRARY_PATH";
 
@@ -155,7 +161,12 @@ pub(super) fn fault(error: DriverError, words: &str, context: &str) -> Fault {
 
 /// The fault of a call that failed before there was a context: always the machine's.
 pub(super) fn start_fault(error: DriverError, words: &str, context: &str) -> Fault {
-    let (_, mend) = meaning(error.code);
+    let mend = match error.code {
+        999 => Some(
+            "the kernel module nvidia_uvm is missing or stuck, as after a suspend: load it afresh",
+        ),
+        code => meaning(code).1,
+    };
     Fault::environment(message(error, words, context, mend))
 }
 

@@ -70,7 +70,7 @@ fn all(driver: &Driver) -> Result<Vec<(Ordinal, DeviceInfo)>, Fault> {
         |error: DriverError| start_fault(error, &driver.words(error.code), "listing CUDA devices");
     let count = driver.device_count().map_err(failed)?;
     if count == 0 {
-        return Err(Fault::environment(format!("no device: {NO_DEVICE}")));
+        return Err(Fault::environment(NO_DEVICE));
     }
     (0..count)
         .map(|index| {

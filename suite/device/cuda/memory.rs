@@ -1,7 +1,7 @@
 //! Memory of a CUDA device: allocations that are used again, and page-locked host memory to copy through.
 //!
-//! Owns: the pool of freed allocations, the staging area a download lands in, and the ring that
-//! everything else goes through. Imports the driver's calls only. A fresh allocation or a copy from pageable memory costs
+//! Owns: the pool of freed allocations, the staging area a download lands in, and the ring that everything else goes
+//! through. Imports the driver's calls only. A fresh allocation or a copy from pageable memory costs
 //! milliseconds at 32 MiB; a case has time for neither.
 //!
 //! ```text

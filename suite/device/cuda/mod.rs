@@ -18,16 +18,11 @@
 //! # }
 //! ```
 
-use std::sync::Arc;
-
-use super::{
-    Access, Argument, BufferId, Device, DeviceInfo, Elapsed, Launch, Loaded, ModuleId, Stamp,
-};
-use crate::image::Image;
-use crate::outcome::{Fault, Finding};
-use crate::value::Array;
+use super::{BufferId, Device, DeviceInfo, ModuleId};
+use crate::outcome::Fault;
 
 mod driver;
+mod entry;
 mod errors;
 mod fill;
 mod guard;
@@ -36,6 +31,7 @@ mod inputs;
 mod lock;
 mod memory;
 mod module;
+mod operations;
 
 pub use info::{Select, enumerate};
 pub use lock::CardLock;
@@ -233,220 +229,6 @@ impl CudaDevice {
                 .extend(guard::violation(want, got).map(|violation| (index, side, violation)));
         }
         Ok(violations)
-    }
-}
-
-impl Device for CudaDevice {
-    fn info(&self) -> &DeviceInfo {
-        &self.info
-    }
-
-    fn load(&mut self, image: &Image) -> Result<Loaded, Fault> {
-        let index = match self.modules.iter().position(|loaded| loaded.is(image)) {
-            Some(index) => index,
-            None => {
-                let loaded = LoadedImage::load(self.driver, image)
-                    .inspect_err(|fault| self.lost |= fault.sticky)?;
-                self.modules.push(loaded);
-                self.modules.len() - 1
-            }
-        };
-        Ok(Loaded {
-            module: ModuleId(index),
-            jit_log: self.modules[index].jit_log.clone(),
-        })
-    }
-
-    fn alloc(&mut self, len: u64, _access: Access) -> Result<BufferId, Fault> {
-        let total = guard::total_len(len).filter(|&total| total <= self.info.total_memory_bytes);
-        let total = total.ok_or_else(|| self.out_of_memory(len))?;
-        let allocation = match self.allocate(total) {
-            Err(DriverError {
-                code: OUT_OF_MEMORY,
-                ..
-            }) => return Err(self.out_of_memory(len)),
-            other => self.checked(other, "allocating a buffer")?,
-        };
-        let index = self.buffers.len();
-        self.buffers.push(Buffer {
-            name: format!("buffer {index}"),
-            len,
-            allocation,
-        });
-        let armed = self
-            .arm(index, Side::Front)
-            .and_then(|()| self.arm(index, Side::Back));
-        self.checked(armed, "writing guard bands")?;
-        Ok(BufferId(index))
-    }
-
-    fn name_buffer(&mut self, buffer: BufferId, name: &str) {
-        self.buffers[buffer.0].name = name.to_owned();
-    }
-
-    fn free_all(&mut self) {
-        for buffer in self.buffers.drain(..) {
-            self.pool.free(buffer.allocation);
-        }
-        self.stamps = 0;
-    }
-
-    fn upload(&mut self, to: BufferId, offset: u64, bytes: &[u8]) -> Result<(), Fault> {
-        let to = self.address(to, offset, bytes.len() as u64);
-        let done = self.ring.upload(self.driver, to, bytes, self.stream);
-        self.checked(done, "uploading")
-    }
-
-    fn upload_input(&mut self, to: BufferId, array: &Arc<Array>) -> Result<(), Fault> {
-        let bytes = array.as_bytes();
-        let address = self.address(to, 0, bytes.len() as u64);
-        let Some(kept) = self.inputs.find_or_make(self.driver, &mut self.pool, array) else {
-            return self.upload(to, 0, bytes);
-        };
-        let mut done = Ok(());
-        if kept.fresh {
-            done = self.ring.upload(self.driver, kept.base, bytes, self.stream);
-        }
-        let done = done.and_then(|()| {
-            self.driver
-                .copy_on_device(address, kept.base, bytes.len() as u64, self.stream)
-        });
-        self.checked(done, "uploading an input")
-    }
-
-    fn first_difference(&mut self, buffer: BufferId, bytes: &[u8]) -> Result<Option<u64>, Fault> {
-        let from = self.address(buffer, 0, bytes.len() as u64);
-        let mut found = None;
-        let range = (from, bytes.len() as u64);
-        let done = self
-            .ring
-            .visit(self.driver, range, self.stream, |start, piece| {
-                let at = super::first_difference(piece, &bytes[start..start + piece.len()]);
-                found = at.map(|at| at + start as u64);
-                found.is_none()
-            });
-        self.checked(done, "comparing an input")?;
-        Ok(found)
-    }
-
-    fn fill(&mut self, to: BufferId, offset: u64, len: u64, pattern: &[u8]) -> Result<(), Fault> {
-        let to = self.address(to, offset, len);
-        let done = fill::fill(self.driver, to, len, pattern, self.stream);
-        self.checked(done, "filling")
-    }
-
-    fn poison(&mut self, to: BufferId, offset: u64, len: u64, pattern: &[u8]) -> Result<(), Fault> {
-        self.fill(to, offset, len, pattern)
-    }
-
-    fn copy(&mut self, from: (BufferId, u64), to: (BufferId, u64), len: u64) -> Result<(), Fault> {
-        let (from, to) = (
-            self.address(from.0, from.1, len),
-            self.address(to.0, to.1, len),
-        );
-        if len == 0 {
-            return Ok(());
-        }
-        let done = self.driver.copy_on_device(to, from, len, self.stream);
-        self.checked(done, "copying")
-    }
-
-    fn launch(&mut self, launch: &Launch<'_>) -> Result<(), Fault> {
-        let kernel = self.modules[launch.module.0]
-            .kernel(self.driver, launch.kernel)
-            .inspect_err(|fault| self.lost |= fault.sticky)?;
-        kernel.admit(self.driver, self.limits, launch)?;
-        let function = kernel.function;
-        let mut values: Vec<[u8; 8]> = launch
-            .args
-            .iter()
-            .map(|arg| match *arg {
-                Argument::Pointer { buffer, offset } => {
-                    self.address(buffer, offset, 0).get().to_le_bytes()
-                }
-                Argument::Scalar { bytes, .. } => bytes,
-            })
-            .collect();
-        if !self.suspects.iter().any(|name| name == launch.kernel) {
-            self.suspects.push(launch.kernel.to_owned());
-        }
-        let (grid, block, stream) = (launch.grid, launch.block, self.stream);
-        // SAFETY: `admit` compared number and sizes of the arguments with the kernel's own, where the driver knows
-        // them; before driver 12.4 the plan's comparison with the PTX signature stands alone.
-        let done = unsafe {
-            self.driver
-                .launch(function, grid, block, launch.shared, &mut values, stream)
-        };
-        self.checked(done, "launching")
-    }
-
-    fn finish(&mut self) -> Result<(), Fault> {
-        let done = self.driver.wait(self.stream);
-        self.checked(done, "waiting for the device")?;
-        self.suspects.clear();
-        Ok(())
-    }
-
-    fn take_findings(&mut self) -> Result<Vec<Finding>, Fault> {
-        let checked = self.check_bands();
-        let mut findings = Vec::new();
-        for (index, side, violation) in self.checked(checked, "reading guard bands")? {
-            let buffer = &self.buffers[index];
-            findings.push(guard::finding(
-                &buffer.name,
-                side,
-                buffer.band(side).1,
-                violation,
-            ));
-            let armed = self.arm(index, side);
-            self.checked(armed, "writing guard bands")?;
-        }
-        Ok(findings)
-    }
-
-    fn download(&mut self, from: BufferId, offset: u64, len: u64) -> Result<&[u8], Fault> {
-        let from = self.address(from, offset, len);
-        if len <= LARGE {
-            let done = self
-                .staging
-                .fetch(self.driver, &[(from, len)], self.stream)
-                .map(|_| ());
-            self.checked(done, "downloading")?;
-            return Ok(self.staging.fetched());
-        }
-        self.large.resize(len.div_ceil(8) as usize, 0);
-        let bytes = bytemuck::cast_slice_mut::<u64, u8>(&mut self.large);
-        let done = self
-            .ring
-            .visit(self.driver, (from, len), self.stream, |start, piece| {
-                bytes[start..start + piece.len()].copy_from_slice(piece);
-                true
-            });
-        self.checked(done, "downloading")?;
-        Ok(&bytemuck::cast_slice::<u64, u8>(&self.large)[..len as usize])
-    }
-
-    fn stamp(&mut self) -> Result<Stamp, Fault> {
-        if self.stamps == self.events.len() {
-            let made = self.driver.event();
-            let event = self.checked(made, "making an event")?;
-            self.events.push(event);
-        }
-        let stamp = self.stamps;
-        let recorded = self.driver.record(self.events[stamp], self.stream);
-        self.checked(recorded, "recording an event")?;
-        self.stamps += 1;
-        Ok(Stamp(stamp))
-    }
-
-    fn between(&mut self, start: Stamp, end: Stamp) -> Result<Elapsed, Fault> {
-        let (start, end) = (self.events[start.0], self.events[end.0]);
-        let elapsed = self
-            .driver
-            .wait_event(end)
-            .and_then(|()| self.driver.elapsed_ms(start, end));
-        let ms = self.checked(elapsed, "reading a time")?;
-        Ok(Elapsed::Milliseconds(f64::from(ms)))
     }
 }
 

@@ -225,11 +225,13 @@ fn check_parameters(declared: Option<&[u64]>, args: &[Argument]) -> Checked {
         Argument::Pointer { .. } => 8,
         Argument::Scalar { size, .. } => u64::from(*size),
     };
-    let given: Vec<u64> = args.iter().map(size).collect();
     match declared {
-        Some(declared) if declared != given => Err(format!(
-            "it takes parameters of {declared:?} bytes, given {given:?}"
-        )),
+        Some(declared) if !declared.iter().copied().eq(args.iter().map(size)) => {
+            let given: Vec<u64> = args.iter().map(size).collect();
+            Err(format!(
+                "it takes parameters of {declared:?} bytes, given {given:?}"
+            ))
+        }
         _ => Ok(()),
     }
 }

@@ -31,7 +31,7 @@ impl Decoder<'_> {
             self.log.mend(axes.place, "axes stand beside `cases`", mend);
         }
         let items = self.list(cases, "`cases`").unwrap_or(&[]);
-        if items.is_empty() {
+        if matches!(&cases.content, Content::Sequence(items) if items.is_empty()) {
             self.log.add(cases.place, "`cases` needs a block");
         }
         let blocks = items.iter().filter_map(|item| self.block(item, &shared));
@@ -67,7 +67,7 @@ impl Decoder<'_> {
     fn block_gates(&self, tree: &Tree) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
         let items = self.list(tree, "`gates` of a block").unwrap_or(&[]);
-        if items.is_empty() {
+        if matches!(&tree.content, Content::Sequence(items) if items.is_empty()) {
             let mend = "name gates, or leave `gates` out for all of them";
             self.log.mend(tree.place, "this block runs no gate", mend);
         }
@@ -140,7 +140,7 @@ impl Decoder<'_> {
                 self.no_values(tree.place, name);
                 return None;
             }
-            _ => self.list(tree, "an axis' values")?,
+            _ => self.list(tree, "an axis")?,
         };
         if items.is_empty() {
             self.no_values(tree.place, name);

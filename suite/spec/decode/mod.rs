@@ -13,7 +13,7 @@ use indexmap::IndexMap;
 use super::fields::{Decoder, Fields};
 use super::keys;
 use super::model::{Buffer, Expr, Gate, Requirement, Step, Suite, Table};
-use super::tree::Tree;
+use super::tree::{Content, Tree, Typed};
 use crate::value::ElementType;
 
 /// Bytes of a name that becomes part of test names and paths.
@@ -47,7 +47,14 @@ impl Decoder<'_> {
         let Some(tree) = self.required(fields, "a suite", "version") else {
             return;
         };
-        self.whole(tree, "the version of the format", 1, 1);
+        if self
+            .scalar(tree, "the format's version")
+            .is_some_and(|s| s.typed != Typed::Int(1))
+        {
+            let mend = "write `version: 1`";
+            self.log
+                .mend(tree.place, "the version of this format is 1", mend);
+        }
     }
 
     fn suite_name(&self, fields: &Fields<'_>) -> Option<String> {
@@ -112,7 +119,7 @@ impl Decoder<'_> {
                 ),
             }
         }
-        if items.is_empty() {
+        if matches!(&tree.content, Content::Sequence(items) if items.is_empty()) {
             let mend = "name the .cu files whose kernels the pipelines launch";
             self.log
                 .mend(tree.place, "a suite needs a kernel file", mend);
@@ -190,8 +197,11 @@ impl Decoder<'_> {
 
     fn gates(&self, fields: &Fields<'_>) -> IndexMap<String, Gate> {
         match self.required(fields, "a suite", "gates") {
-            Some(tree) if super::survey::entries(tree).is_empty() => {
-                self.log.add(tree.place, "a suite needs a gate");
+            Some(Tree {
+                place,
+                content: Content::Mapping(entries),
+            }) if entries.is_empty() => {
+                self.log.add(*place, "a suite needs a gate");
             }
             _ => {}
         }

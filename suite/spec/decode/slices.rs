@@ -52,7 +52,7 @@ impl Decoder<'_> {
         let trimmed = text.trim();
         let name_len = identifier_len(trimmed);
         let (name, rest) = trimmed.split_at(name_len);
-        let sliced = rest.trim_start().starts_with('[') && rest.trim_end().ends_with(']');
+        let sliced = rest.trim_start().starts_with('[');
         let known = self.survey.is_array(name);
         if name_len > 0 && (sliced || (known && rest.is_empty())) {
             return self.slice(tree, Use::Read).map(Arg::Buffer);

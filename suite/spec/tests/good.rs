@@ -4,7 +4,7 @@ use super::*;
 use crate::outcome::{FindingKind, ReasonKind};
 use crate::spec::model::*;
 
-const EXAMPLES: &[(&str, &str)] = &[
+pub(super) const EXAMPLES: &[(&str, &str)] = &[
     (
         "compaction",
         include_str!("../testdata/good/compaction.yaml"),

@@ -1,6 +1,8 @@
 //! The loader against good files, bad files and hostile ones.
 
+mod bad;
 mod good;
+mod hostile;
 
 use super::{Kernels, Known, Loader, Names, Problem};
 use crate::image::{Param, ParamClass, Signature};

@@ -20,7 +20,13 @@ const COMBINATIONS_MAX: usize = 1000;
 /// Evaluations of one block, so that a file loads in a moment.
 const EVALUATIONS_MAX: usize = 20_000;
 
-pub(super) fn check(suite: &Suite, view: &View<'_>, decoder: &Decoder<'_>) {
+/// `failed` holds the expressions reported already, by this block or another.
+pub(super) fn check(
+    suite: &Suite,
+    view: &View<'_>,
+    decoder: &Decoder<'_>,
+    failed: &mut HashSet<Place>,
+) {
     let Some(axes) = view.block.and_then(first_profile) else {
         return;
     };
@@ -30,7 +36,7 @@ pub(super) fn check(suite: &Suite, view: &View<'_>, decoder: &Decoder<'_>) {
         view,
         decoder,
         launchable: Launchable::of(suite, decoder),
-        failed: HashSet::new(),
+        failed,
         count: 0,
         scope: Scope::new(),
         shown: String::new(),
@@ -54,7 +60,7 @@ struct Evaluation<'a> {
     decoder: &'a Decoder<'a>,
     launchable: Launchable,
     /// Expressions reported already: one combination that shows the mistake is enough.
-    failed: HashSet<Place>,
+    failed: &'a mut HashSet<Place>,
     count: usize,
     scope: Scope,
     /// `n = 0, keep = 26`
@@ -74,8 +80,9 @@ impl Evaluation<'_> {
             self.scope.set(*name, value);
         }
         self.shown = shown.join(", ");
-        // A let that fails, or a requirement that does not hold, ends the case; nothing after it is evaluated.
-        if self.lets().is_none() || !self.required() {
+        self.lets();
+        // A requirement that does not hold ends the case as a setup error; nothing after it is evaluated.
+        if !self.required() {
             return;
         }
         self.arrays();
@@ -101,28 +108,26 @@ impl Evaluation<'_> {
         gates.cloned().collect()
     }
 
-    fn lets(&mut self) -> Option<()> {
-        for (name, expr) in &self.suite.lets {
-            match self.value(expr)? {
-                value @ (Value::Int(_) | Value::Float(_)) => self.scope.set(name, value),
-                other => {
-                    self.report(
-                        expr,
-                        format!("a let is a number, not {}", other.kind()),
-                        None,
-                    );
-                    return None;
+    /// A let that fails stays unset: what uses it is then passed over, and everything else is looked at.
+    fn lets(&mut self) {
+        let suite = self.suite;
+        for (name, expr) in &suite.lets {
+            match self.value(expr) {
+                Some(value @ (Value::Int(_) | Value::Float(_))) => self.scope.set(name, value),
+                Some(other) => {
+                    let message = format!("a let is a number, not {}", other.kind());
+                    self.report(expr, message, None);
                 }
+                None => {}
             }
         }
-        Some(())
     }
 
     fn required(&mut self) -> bool {
         let suite = self.suite;
         let mut holds = true;
         for requirement in &suite.require {
-            holds &= self.condition(&requirement.that).unwrap_or(false);
+            holds &= self.condition(&requirement.that).unwrap_or(true);
         }
         holds
     }

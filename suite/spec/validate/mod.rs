@@ -2,12 +2,15 @@
 //! expressions' values.
 
 mod blocks;
+mod dry;
 mod evaluate;
 mod names;
 mod reach;
 mod signatures;
 mod structure;
 mod tables;
+
+use std::collections::HashSet;
 
 use super::fields::Decoder;
 use super::model::Suite;
@@ -24,7 +27,8 @@ pub(super) fn validate(suite: &Suite, decoder: &Decoder<'_>) {
         signatures::check(suite, view, decoder);
     }
     tables::check(suite, decoder);
+    let mut failed = HashSet::new();
     for view in &views {
-        evaluate::check(suite, view, decoder);
+        evaluate::check(suite, view, decoder, &mut failed);
     }
 }

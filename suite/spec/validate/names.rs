@@ -1,12 +1,15 @@
 //! The names in a block's expressions and templates: axes, lets, loop variables, and what a position adds.
 
+use std::cell::RefCell;
+use std::collections::HashSet;
+
 use super::blocks::View;
-use super::reach;
+use super::{dry, reach};
 use crate::expr::near;
 use crate::spec::fields::Decoder;
 use crate::spec::keys;
 use crate::spec::model::{
-    Action, Arg, Check, Expr, Gate, Range, Slice, Step, Suite, Template, Timings, Want,
+    Action, Arg, Check, Expr, Gate, Place, Range, Slice, Step, Suite, Template, Timings, Want,
 };
 use crate::spec::template;
 
@@ -15,6 +18,7 @@ pub(super) fn check(suite: &Suite, view: &View<'_>, decoder: &Decoder<'_>) {
         view,
         decoder,
         visible: view.axes.keys().copied().collect(),
+        missing: RefCell::default(),
     };
     for (name, expr) in &suite.lets {
         names.expr(expr, &[]);
@@ -46,6 +50,8 @@ struct Names<'a> {
     decoder: &'a Decoder<'a>,
     /// Axes of the block, and the lets so far.
     visible: Vec<&'a str>,
+    /// Axes and inputs of other blocks that were missed here: once is enough.
+    missing: RefCell<HashSet<String>>,
 }
 
 impl Names<'_> {
@@ -64,7 +70,10 @@ impl Names<'_> {
             }
         }
         match &gate.check {
-            Check::Assert { that, .. } => self.expr(that, keys::ASSERT_VALUES),
+            Check::Assert { that, .. } => {
+                self.expr(that, keys::ASSERT_VALUES);
+                dry::condition(self.decoder, that, self.view);
+            }
             Check::Timings(timings) => self.timings(timings),
             _ => {}
         }
@@ -79,6 +88,7 @@ impl Names<'_> {
             self.expr(&bound.that, &["rows"]);
             let rows = timings.rows.keys().map(String::as_str);
             rows_used(self.decoder, &bound.that, rows);
+            dry::condition(self.decoder, &bound.that, self.view);
         }
     }
 
@@ -152,9 +162,9 @@ impl Names<'_> {
         }
     }
 
-    fn input(&self, name: &str, place: crate::spec::model::Place) {
-        if !self.view.inputs.contains_key(name) {
-            let message = format!("{} has no input `{name}`", self.view.name());
+    fn input(&self, name: &str, place: Place) {
+        if !self.view.inputs.contains_key(name) && self.first_miss(name) {
+            let message = format!("`{name}` is no input of {}", self.view.name());
             let mend = "declare it there, or leave this gate out of the block's `gates`";
             self.decoder.log.mend(place, message, mend);
         }
@@ -165,22 +175,32 @@ impl Names<'_> {
             if self.view.axes.contains_key(name) {
                 continue;
             }
-            let message = format!("`${{{name}}}`: {} has no such axis", self.view.name());
-            let mend = match near(name, self.view.axes.keys().copied()) {
+            let axes = &self.decoder.survey.axes;
+            if axes.iter().any(|axis| axis == name) {
+                self.missing_axis(template.place, name);
+                continue;
+            }
+            let mend = match near(name, axes.iter().map(String::as_str)) {
                 Some(near) => format!("did you mean `${{{near}}}`?"),
-                None => self.missing_axis(name),
+                None if axes.is_empty() => "the file declares no axis".to_string(),
+                None => format!("the axes are {}", axes.join(", ")),
             };
+            let message = format!("`${{{name}}}` names no axis");
             self.decoder.log.mend(template.place, message, mend);
         }
     }
 
-    fn missing_axis(&self, name: &str) -> String {
-        if self.decoder.survey.axes.iter().any(|axis| axis == name) {
-            "add the axis there, or leave this gate out of the block's `gates`".to_string()
-        } else {
-            let axes: Vec<&str> = self.view.axes.keys().copied().collect();
-            format!("the axes are {}", axes.join(", "))
+    /// An axis of another block.
+    fn missing_axis(&self, place: Place, name: &str) {
+        if self.first_miss(name) {
+            let message = format!("`{name}` is no axis of {}", self.view.name());
+            let mend = "add the axis there, or leave this gate out of the block's `gates`";
+            self.decoder.log.mend(place, message, mend);
         }
+    }
+
+    fn first_miss(&self, name: &str) -> bool {
+        self.missing.borrow_mut().insert(name.to_string())
     }
 
     /// As `expr`, but a lone name may have been meant as a buffer.
@@ -192,9 +212,12 @@ impl Names<'_> {
             let known = arrays
                 .chain(self.visible.iter().copied())
                 .chain(extra.iter().copied());
-            let mend = near(name, known).map(|near| format!("did you mean `{near}`?"));
+            let mend = match near(name, known.clone()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("known here: {}", known.collect::<Vec<_>>().join(", ")),
+            };
             let message = format!("`{name}` is no buffer, input, axis or let");
-            self.decoder.log.maybe(expr.place, message, mend);
+            self.decoder.log.mend(expr.place, message, mend);
             return;
         }
         self.expr(expr, extra);
@@ -221,6 +244,10 @@ impl Names<'_> {
                 }
                 continue;
             }
+            if self.decoder.survey.axes.iter().any(|axis| axis == root) {
+                self.missing_axis(used.place, root);
+                continue;
+            }
             let (message, mend) = self.explain(root, extra);
             self.decoder.log.mend(used.place, message, mend);
         }
@@ -228,10 +255,6 @@ impl Names<'_> {
 
     fn explain(&self, name: &str, extra: &[&str]) -> (String, String) {
         let survey = self.decoder.survey;
-        if survey.axes.iter().any(|axis| axis == name) {
-            let message = format!("{} has no axis `{name}`", self.view.name());
-            return (message, self.missing_axis(name));
-        }
         if survey.lets.iter().any(|other| other == name) {
             let message = format!("`{name}` is declared further down");
             return (message, "a let may use those before it: move it up".into());

@@ -19,6 +19,7 @@ pub(super) fn check(suite: &Suite, decoder: &Decoder<'_>) {
                 name(suite, decoder, expr, &used);
             }
         }
+        super::dry::number(decoder, expr);
     }
 }
 

@@ -1,0 +1,101 @@
+//! Timing rows: on a card between stamps, on the simulated device once.
+//!
+//! Owns: the order of poison, preparation, warm-ups, single runs and the batch. Imports `plan` and `outcome`.
+//!
+//! ```text
+//! poison, prepare, (each, run) × warmups, (each, |run|) × runs, |run × runs|     | is a stamp
+//! ```
+
+use super::Session;
+use crate::device::{Elapsed, Stamp};
+use crate::outcome::Fault;
+use crate::plan::{Row, Step};
+
+/// The times of one row. On the simulated device only `simulated_instructions` is there.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RowTimes {
+    /// Milliseconds of each single run, by the device's clock, in the order they ran.
+    pub singles_ms: Vec<f64>,
+    /// Milliseconds of all `runs` back to back (not their mean). None where every run needs its own preparation.
+    pub batch_ms: Option<f64>,
+    pub simulated_instructions: Option<u64>,
+    /// Kernel launches of one run, preparation not counted.
+    pub launches: u64,
+}
+
+impl Session<'_> {
+    /// Poison once, prepare once, warm up, then `runs` singles and one batch. Nothing waits for the device before all
+    /// of it is queued, so that the host's pace stays out of the times.
+    pub(super) fn timed_row(
+        &mut self,
+        row: &Row,
+        warmups: u32,
+        runs: u32,
+    ) -> Result<RowTimes, Fault> {
+        self.poison()?;
+        self.steps(&row.prepare)?;
+        for _ in 0..warmups {
+            self.steps(&row.prepare_each)?;
+            self.steps(&row.steps)?;
+        }
+        let mut spans = Vec::with_capacity(runs as usize);
+        for _ in 0..runs {
+            self.steps(&row.prepare_each)?;
+            spans.push(self.stamped(&row.steps, 1)?);
+        }
+        // A preparation between the runs would be inside the batch's time.
+        let batch = match row.prepare_each.is_empty() && runs > 0 {
+            true => Some(self.stamped(&row.steps, runs)?),
+            false => None,
+        };
+        self.device.finish()?;
+        let mut times = RowTimes {
+            launches: launches(&row.steps),
+            ..RowTimes::default()
+        };
+        for span in spans {
+            times.singles_ms.extend(self.milliseconds(span)?);
+        }
+        if let Some(span) = batch {
+            times.batch_ms = self.milliseconds(span)?;
+        }
+        Ok(times)
+    }
+
+    /// The simulated device has no clock, and its runs are all alike: one is enough.
+    pub(super) fn simulated_row(&mut self, row: &Row) -> Result<RowTimes, Fault> {
+        self.poison()?;
+        self.steps(&row.prepare)?;
+        self.steps(&row.prepare_each)?;
+        let (start, end) = self.stamped(&row.steps, 1)?;
+        let simulated_instructions = match self.device.between(start, end)? {
+            Elapsed::Instructions(count) => Some(count),
+            Elapsed::Milliseconds(_) => None,
+        };
+        Ok(RowTimes {
+            simulated_instructions,
+            launches: launches(&row.steps),
+            ..RowTimes::default()
+        })
+    }
+
+    fn stamped(&mut self, steps: &[Step], times: u32) -> Result<(Stamp, Stamp), Fault> {
+        let start = self.device.stamp()?;
+        for _ in 0..times {
+            self.steps(steps)?;
+        }
+        Ok((start, self.device.stamp()?))
+    }
+
+    fn milliseconds(&mut self, (start, end): (Stamp, Stamp)) -> Result<Option<f64>, Fault> {
+        Ok(match self.device.between(start, end)? {
+            Elapsed::Milliseconds(ms) => Some(ms),
+            Elapsed::Instructions(_) => None,
+        })
+    }
+}
+
+fn launches(steps: &[Step]) -> u64 {
+    let is_launch = |step: &&Step| matches!(step, Step::Launch(_));
+    steps.iter().filter(is_launch).count() as u64
+}
