@@ -7,7 +7,10 @@
 //!                         ↘ input, reference ↗            (identity joins at report)
 //! ```
 
+pub mod archive;
+pub mod case;
 pub mod check;
+pub mod cli;
 pub mod device;
 pub mod expr;
 pub mod identity;
@@ -17,5 +20,7 @@ pub mod outcome;
 pub mod plan;
 pub mod reference;
 pub mod report;
+pub mod runner;
 pub mod spec;
 pub mod value;
+pub mod worker;

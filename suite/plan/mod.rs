@@ -1,7 +1,36 @@
 //! A case as pure data: buffers, launches and reads with every number known. No GPU, no spec, no reference.
 //!
 //! Owns: the unrolling of pipelines, loops and swaps, the evaluation of every expression, and the limits
-//! (10,000 launches, sizes that fit). May import `case`, `spec`, `expr`, `image` (signatures), `value` and `outcome`.
+//! (10,000 launches, sizes that fit). May import `case`, `spec`, `expr`, `input` (requests), `image` (signatures),
+//! `value` and `outcome`.
+//!
+//! ```
+//! use cuda_gates::plan::{BufferIndex, Slice, Step};
+//! // `{memset: "sums[1]", value: 7}` where `sums` is the first buffer and holds i32.
+//! let to = Slice { buffer: BufferIndex(0), from: 1, len: 1 };
+//! let step = Step::Fill { to, pattern: 7i32.to_le_bytes().into() };
+//! assert_eq!(step, Step::Fill { to, pattern: vec![7, 0, 0, 0] });
+//! ```
+
+mod build;
+mod bytes;
+mod eval;
+#[cfg(test)]
+pub(crate) mod fixture;
+mod judged;
+mod launch;
+mod template;
+#[cfg(test)]
+mod tests;
+mod unroll;
+
+pub use build::{Prepared, build};
+pub use bytes::element_bytes;
+pub(crate) use eval::{expression_fault, fault_at, placed};
+pub(crate) use judged::want;
+pub use judged::{judged_slices, verified, wanted_key};
+pub use launch::Signatures;
+pub use template::substitute;
 
 use crate::value::ElementType;
 

@@ -97,7 +97,31 @@ pub struct Report {
     pub toolchain: BTreeMap<String, serde_json::Value>,
     pub device: DeviceRecord,
     pub totals: Totals,
+    /// In the order of selection.
     pub cases: Vec<CaseRecord>,
+    /// The suites' tables, evaluated.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub tables: Vec<TableRecord>,
+}
+
+/// One of a suite's `tables`, evaluated over the cases of one image.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TableRecord {
+    pub suite: String,
+    pub name: String,
+    /// The axis whose values are the rows.
+    pub over: String,
+    pub image: ImageKind,
+    /// Axes that have one value in every row.
+    #[serde(skip_serializing_if = "IndexMap::is_empty", default)]
+    pub fixed: IndexMap<String, serde_json::Value>,
+    /// `over`, then the other axes that vary, then the table's own columns.
+    pub columns: Vec<String>,
+    /// Cells in the order of `columns`; `null` where a value does not exist (a row left out, no hardware).
+    pub rows: Vec<Vec<serde_json::Value>>,
+    /// Cells that exist but could not be computed, with the reason.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub notes: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

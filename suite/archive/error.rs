@@ -1,0 +1,68 @@
+//! What can go wrong with the archive, each with the path and what to do.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::report::ReadError;
+
+#[derive(Debug, thiserror::Error)]
+pub enum ArchiveError {
+    #[error("cannot {doing} {path}: {source}. {mend}", path = path.display())]
+    Io {
+        /// `create the run folder`, `write`, …
+        doing: &'static str,
+        path: PathBuf,
+        mend: &'static str,
+        source: io::Error,
+    },
+    #[error(
+        "cannot find a free run folder in {}: every name tried is taken. Choose another folder with --reports DIR",
+        .0.display()
+    )]
+    NoFreeName(PathBuf),
+    #[error("cannot read {}: {source}", path.display())]
+    Read { path: PathBuf, source: ReadError },
+    #[error("cannot write {} as JSON: {source}", path.display())]
+    Json {
+        path: PathBuf,
+        source: serde_json::Error,
+    },
+    #[error("cannot write {} as XML: {message}", path.display())]
+    Xml { path: PathBuf, message: String },
+    #[error(
+        "no run `{name}` in {}: `cuda-gates report list` shows the runs",
+        root.display()
+    )]
+    NoSuchRun { name: String, root: PathBuf },
+    #[error("`{name}` is the beginning of {} runs: {}", ids.len(), ids.join(", "))]
+    Ambiguous { name: String, ids: Vec<String> },
+    #[error("{}: the run died before it wrote what it runs on (`run.json`)", .0.display())]
+    Bare(PathBuf),
+}
+
+impl ArchiveError {
+    pub(super) fn io(doing: &'static str, path: &Path, source: io::Error) -> Self {
+        Self::Io {
+            doing,
+            path: path.to_owned(),
+            mend: mend(source.kind()),
+            source,
+        }
+    }
+}
+
+fn mend(kind: io::ErrorKind) -> &'static str {
+    match kind {
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            "Make it writable, or choose another folder with --reports DIR (CUDA_GATES_REPORTS)"
+        }
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
+            "Free some space, or choose another folder with --reports DIR (CUDA_GATES_REPORTS); \
+             what was written before is kept"
+        }
+        io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => {
+            "A file stands in the way: move it, or choose another folder with --reports DIR (CUDA_GATES_REPORTS)"
+        }
+        _ => "Another folder can be chosen with --reports DIR (CUDA_GATES_REPORTS)",
+    }
+}

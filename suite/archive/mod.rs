@@ -1,0 +1,34 @@
+//! Runs on disk, filed by driver version and card: `reports/<driver>/<card>/<run id>/`.
+//!
+//! Owns: the layout, run ids, the files of a run (`run.json` at its start, `results.jsonl` as it goes, then
+//! `report.json`, `junit.xml` and `summary.md`), listing and loading, also of runs that died. May import `report`.
+//! The simulator's runs are under `sim/`, those without a driver under `no-driver/`.
+//!
+//! ```
+//! use cuda_gates::archive::Store;
+//! use cuda_gates::report::Facts;
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let dir = tempfile::tempdir()?;
+//! let store = Store::open(dir.path());
+//! let run = store.begin_run(Facts::sample())?;
+//! let report = run.facts().clone().into_report(Vec::new(), Vec::new());
+//! run.finish(&report)?;
+//! assert_eq!(store.load(run.id())?.report, report);
+//! # Ok(())
+//! # }
+//! ```
+
+mod error;
+mod list;
+mod names;
+mod run;
+mod store;
+
+pub use error::ArchiveError;
+pub use list::{Listed, Loaded, State};
+pub use names::{Shelf, new_run_id};
+pub use run::RunFolder;
+pub use store::{DEFAULT_ROOT, Store};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,276 @@
+//! The arguments as typed. The only place that names clap.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+
+use crate::image::ImageKind;
+use crate::runner::{
+    DeviceChoice, Options, UsageError, parse_images, parse_profile, parse_timeout,
+};
+use crate::spec::model::Profile;
+
+const EXIT_CODES: &str = "\
+Exit codes, the first that applies:
+  2  usage or spec error
+  3  environment: no case could start (no device, driver and library disagree)
+  4  nothing selected, or everything skipped
+  1  a gate failed or ended in error
+  0  passed
+
+Environment: CUDA_GATES_DEVICE, CUDA_GATES_PROFILE, CUDA_GATES_IMAGE, CUDA_GATES_REPORTS,
+CUDA_GATES_TIMEOUT, CUDA_GATES_SPECS and CUDA_GATES_KERNELS are read where the argument is not given.";
+
+/// A conformance suite for CUDA hardware and drivers.
+///
+/// Without a command: `run`.
+#[derive(Debug, Parser)]
+#[command(name = "cuda-gates", version, args_conflicts_with_subcommands = true)]
+#[command(after_help = EXIT_CODES, max_term_width = 100)]
+pub(super) struct Cli {
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    #[command(flatten)]
+    pub run: Run,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Run gates and archive what happened.
+    #[command(after_help = EXIT_CODES)]
+    Run(Run),
+    /// List the cases a run would take.
+    List {
+        #[command(flatten)]
+        choices: Choices,
+        #[arg(long, value_enum, default_value_t)]
+        format: Format,
+    },
+    /// Check specs without running anything; all of the suite's without a name.
+    Check {
+        /// YAML files, or folders of them.
+        #[arg(value_name = "SPEC")]
+        files: Vec<PathBuf>,
+        #[command(flatten)]
+        folders: Folders,
+    },
+    /// Show what a case does: its axes, lets, inputs, launches and what is read.
+    Explain {
+        /// A case's id, as `list` prints it.
+        #[arg(value_name = "CASE")]
+        case: String,
+        #[command(flatten)]
+        folders: Folders,
+    },
+    /// List the devices of this machine.
+    Devices {
+        #[arg(long, value_enum, default_value_t)]
+        format: Format,
+    },
+    /// Print the JSON Schema of a document.
+    Schema {
+        #[arg(value_enum, default_value_t)]
+        document: Document,
+    },
+    /// Make or verify the committed PTX of the kernels.
+    Kernels {
+        #[command(subcommand)]
+        command: Kernels,
+    },
+    /// Read archived runs.
+    Report {
+        #[command(subcommand)]
+        command: Report,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Run {
+    #[command(flatten)]
+    pub choices: Choices,
+    /// The archive's folder [default: reports].
+    #[arg(long, value_name = "DIR")]
+    pub reports: Option<PathBuf>,
+    /// A case's deadline, seconds [default: 120].
+    #[arg(long, value_name = "SECONDS", value_parser = parse_timeout)]
+    pub timeout: Option<Duration>,
+    /// Hash the card's UUID and serial number in everything that is written.
+    #[arg(long)]
+    pub redact: bool,
+}
+
+/// What chooses cases.
+#[derive(Debug, Args)]
+pub(super) struct Choices {
+    /// Take cases whose id contains one of these.
+    #[arg(value_name = "FILTER")]
+    pub filters: Vec<String>,
+    /// A filter must be the whole id.
+    #[arg(long)]
+    pub exact: bool,
+    /// Leave out cases whose id contains this; may be repeated.
+    #[arg(long, value_name = "FILTER")]
+    pub skip: Vec<String>,
+    /// auto, sim, cuda, cuda:N or a UUID [default: auto].
+    #[arg(long)]
+    pub device: Option<DeviceChoice>,
+    /// quick, full, perf or huge [default: full on a GPU, quick on the simulated device].
+    #[arg(long, value_parser = parse_profile)]
+    pub profile: Option<Profile>,
+    /// sass, jit, nvrtc, or several with commas [default: sass,jit on a GPU, jit on the simulated device].
+    #[arg(long, value_name = "IMAGES", value_parser = images)]
+    pub image: Option<Images>,
+    #[command(flatten)]
+    pub folders: Folders,
+}
+
+/// Where specs and kernels come from.
+#[derive(Debug, Args)]
+pub(super) struct Folders {
+    /// A folder of specs [default: specs here, else the embedded copy].
+    #[arg(long, value_name = "DIR")]
+    pub specs: Option<PathBuf>,
+    /// A folder of kernels [default: kernels here, else the embedded copy].
+    #[arg(long, value_name = "DIR")]
+    pub kernels: Option<PathBuf>,
+}
+
+/// One value with commas in it, not a list of values.
+#[derive(Clone, Debug)]
+pub(super) struct Images(pub Vec<ImageKind>);
+
+fn images(text: &str) -> Result<Images, String> {
+    parse_images(text).map(Images)
+}
+
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+pub(super) enum Format {
+    #[default]
+    Text,
+    /// One JSON document, nothing else.
+    Json,
+}
+
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+pub(super) enum ShowFormat {
+    #[default]
+    Text,
+    /// The record itself.
+    Json,
+    Markdown,
+}
+
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+pub(super) enum Document {
+    /// A suite's YAML.
+    #[default]
+    Suite,
+    /// A run's report.json.
+    Report,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Kernels {
+    /// Compile kernels whose PTX is missing or stale, and write their PTX and the manifest.
+    Build {
+        /// The folder of kernels.
+        #[arg(long, value_name = "DIR")]
+        kernels: Option<PathBuf>,
+        /// Compile all of them, fresh or not.
+        #[arg(long)]
+        all: bool,
+    },
+    /// Check that every PTX is what its source compiles to.
+    Verify {
+        /// The folder of kernels.
+        #[arg(long, value_name = "DIR")]
+        kernels: Option<PathBuf>,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Report {
+    /// List archived runs, oldest first.
+    List {
+        /// The archive's folder [default: reports].
+        #[arg(long, value_name = "DIR")]
+        reports: Option<PathBuf>,
+        #[arg(long, value_enum, default_value_t)]
+        format: Format,
+    },
+    /// Show a run, also one that did not finish.
+    Show {
+        /// A run's id or its beginning, its folder, or a report.json.
+        #[arg(value_name = "RUN")]
+        run: String,
+        /// The archive's folder [default: reports].
+        #[arg(long, value_name = "DIR")]
+        reports: Option<PathBuf>,
+        #[arg(long, value_enum, default_value_t)]
+        format: ShowFormat,
+    },
+}
+
+impl Cli {
+    /// `--device sim list` would run the cases with `list` in their name.
+    ///
+    /// # Errors
+    /// When a command stands where a filter is read.
+    pub fn no_command_among_filters(&self) -> Result<(), String> {
+        let definition = Self::command();
+        let is_command = |word: &&String| definition.find_subcommand(word).is_some();
+        let filters = &self.run.choices.filters;
+        match filters.iter().find(is_command) {
+            None => Ok(()),
+            Some(word) => Err(format!(
+                "`{word}` is a command: write it first (`cuda-gates {word} …`), or `cuda-gates run {word}` to \
+                 choose cases by that word"
+            )),
+        }
+    }
+}
+
+impl Run {
+    /// Arguments win over the environment.
+    pub fn resolve(self, environment: Options) -> Options {
+        let options = self.choices.resolve(environment);
+        Options {
+            reports: self.reports.unwrap_or(options.reports),
+            timeout: self.timeout.unwrap_or(options.timeout),
+            redact: self.redact,
+            ..options
+        }
+    }
+}
+
+impl Choices {
+    pub fn resolve(self, environment: Options) -> Options {
+        let mut options = self.folders.resolve(environment);
+        options.device = self.device.unwrap_or(options.device);
+        options.profile = self.profile.or(options.profile);
+        options.images = self.image.map(|images| images.0).or(options.images);
+        options.selection.filters = self.filters;
+        options.selection.exact = self.exact;
+        options.selection.skip = self.skip;
+        options
+    }
+}
+
+impl Folders {
+    pub fn resolve(self, environment: Options) -> Options {
+        Options {
+            specs: self.specs.or(environment.specs),
+            kernels: self.kernels.or(environment.kernels),
+            ..environment
+        }
+    }
+}
+
+/// The choices that the environment makes.
+///
+/// # Errors
+/// A variable with a wrong value.
+pub(super) fn environment() -> Result<Options, UsageError> {
+    Options::from_environment(|name| std::env::var_os(name))
+}

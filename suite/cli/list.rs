@@ -1,0 +1,55 @@
+//! `list`: the cases a run would take.
+
+use serde_json::json;
+
+use super::args::Format;
+use super::output::{self, Answer, Outcome};
+use crate::runner::PlannedCase;
+use crate::spec::model::AxisValue;
+
+/// Exit code when nothing is selected, as of a run.
+const NOTHING: u8 = 4;
+
+/// `heading`: what chose them, for the JSON document.
+pub(super) fn list(cases: &[PlannedCase], heading: serde_json::Value, format: Format) -> Outcome {
+    let code = if cases.is_empty() { NOTHING } else { 0 };
+    let answer = match format {
+        Format::Json => {
+            let mut document = json!({"schema": "cuda-gates.list/1.0"});
+            document["run"] = heading;
+            document["cases"] = cases.iter().map(as_json).collect();
+            output::json(&document)
+        }
+        Format::Text => {
+            // Ids alone, so that each line can be given back as an argument.
+            let lines = cases.iter().map(|planned| format!("{}\n", planned.case.id));
+            Answer::from(lines.collect::<String>())
+        }
+    };
+    Ok(Answer { code, ..answer })
+}
+
+fn as_json(planned: &PlannedCase) -> serde_json::Value {
+    let case = &planned.case;
+    let params: serde_json::Map<String, serde_json::Value> = case
+        .params
+        .iter()
+        .map(|(axis, value)| (axis.clone(), axis_json(value)))
+        .collect();
+    json!({
+        "id": case.id,
+        "suite": case.suite,
+        "gate": case.gate,
+        "check": case.check,
+        "image": case.image,
+        "params": params,
+        "skip": planned.decided,
+    })
+}
+
+fn axis_json(value: &AxisValue) -> serde_json::Value {
+    match value {
+        AxisValue::Int(value) => (*value).into(),
+        AxisValue::Text(value) => value.as_str().into(),
+    }
+}

@@ -1,0 +1,117 @@
+//! The command line: arguments, commands, what is printed where, and exit codes.
+//!
+//! Owns: every command of the binary but what `run` does, which is the runner's. The only place that names clap. May
+//! import everything. An answer goes to stdout, whole or as one JSON document; complaints go to stderr.
+//!
+//! ```
+//! assert_eq!(cuda_gates::cli::run(["cuda-gates", "schema", "report"]), std::process::ExitCode::SUCCESS);
+//! ```
+
+mod args;
+mod check;
+mod devices;
+mod explain;
+mod folders;
+mod kernels;
+mod list;
+mod output;
+mod report;
+mod table;
+#[cfg(test)]
+mod tests;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Choices, Cli, Command, Document, Folders, Format};
+use folders::Found;
+use output::{Answer, Failure, Outcome};
+
+use crate::expr::Engine;
+use crate::runner::{self, Options, Planned};
+use crate::worker::sources::Sources;
+use crate::{case, plan, spec};
+
+/// The binary's main function, beside the worker's.
+pub fn main() -> ExitCode {
+    run(std::env::args_os())
+}
+
+/// Runs a command line, program name first.
+pub fn run<A: Into<OsString> + Clone>(arguments: impl IntoIterator<Item = A>) -> ExitCode {
+    let cli = match Cli::try_parse_from(arguments) {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version come this way too, with exit code 0. A closed pipe is the reader's choice.
+            let _ = error.print();
+            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+        }
+    };
+    let checked = cli.no_command_among_filters().map_err(Failure::usage);
+    let environment = checked.and_then(|()| args::environment().map_err(Failure::from));
+    let environment = match environment {
+        Ok(environment) => environment,
+        Err(failure) => return output::end(Err(failure)),
+    };
+    match cli.command.unwrap_or(Command::Run(cli.run)) {
+        Command::Run(run) => ExitCode::from(runner::run(&run.resolve(environment))),
+        command => output::end(answer(command, environment)),
+    }
+}
+
+/// Every command but `run`.
+fn answer(command: Command, environment: Options) -> Outcome {
+    match command {
+        Command::Run(_) => Err(Failure::usage("`run` has no answer but its run")),
+        Command::List { choices, format } => list_cases(choices, environment, format),
+        Command::Check { files, folders } => check::check(&files, &Found::of(folders, environment)),
+        Command::Explain { case, folders } => explain_case(&case, folders, environment),
+        Command::Devices { format } => devices::devices(format),
+        Command::Schema { document } => Ok(match document {
+            Document::Suite => output::json(&spec::schema()),
+            Document::Report => Answer::from(crate::report::schema()),
+        }),
+        Command::Kernels { command } => kernels::run(command, environment.kernels),
+        Command::Report { command } => match command {
+            args::Report::List { reports, format } => {
+                report::list(reports.unwrap_or(environment.reports), format)
+            }
+            args::Report::Show {
+                run,
+                reports,
+                format,
+            } => report::show(&run, reports.unwrap_or(environment.reports), format),
+        },
+    }
+}
+
+fn list_cases(choices: Choices, environment: Options, format: Format) -> Outcome {
+    let options = choices.resolve(environment);
+    let planned = Planned::new(&options).map_err(Failure::usage)?;
+    let heading = serde_json::json!({
+        "device": planned.chosen.kind(),
+        "profile": planned.profile,
+        "images": planned.images,
+    });
+    list::list(&planned.select(&options.selection), heading, format)
+}
+
+fn explain_case(id: &str, folders: Folders, environment: Options) -> Outcome {
+    let Sources {
+        suites, catalog, ..
+    } = Found::of(folders, environment).sources()?;
+    let case = case::find(&suites, id);
+    let suite = case
+        .as_ref()
+        .and_then(|case| suites.iter().find(|suite| suite.name == case.suite));
+    let (Some(case), Some(suite)) = (case, suite) else {
+        return Err(Failure::usage(format!(
+            "no case `{id}`: `cuda-gates list` prints their names"
+        )));
+    };
+    let prepared = plan::build(suite, &case, &catalog, &Engine::new())
+        .map_err(|fault| Failure::usage(format!("{id}: {fault}")))?;
+    Ok(explain::explain(suite, &case, &prepared, &catalog).into())
+}

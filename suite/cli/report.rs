@@ -1,0 +1,105 @@
+//! `report list` and `report show`.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+
+use super::args::{Format, ShowFormat};
+use super::output::{self, Answer, Failure, Outcome};
+use super::table::columns;
+use crate::archive::{Listed, State, Store};
+use crate::report::{summary_markdown, summary_text, to_json};
+
+/// Where nothing says how wide the terminal is.
+const WIDTH: usize = 100;
+
+pub(super) fn list(reports: PathBuf, format: Format) -> Outcome {
+    let store = Store::open(reports);
+    let runs = store.list()?;
+    Ok(match format {
+        Format::Json => output::json(&json!({
+            "schema": "cuda-gates.runs/1.0",
+            "runs": runs.iter().map(as_json).collect::<Vec<_>>(),
+        })),
+        Format::Text if runs.is_empty() => {
+            Answer::from(format!("no runs in {}\n", store.root().display()))
+        }
+        Format::Text => Answer::from(columns(
+            &["run", "driver", "card", "profile", "result", ""],
+            runs.iter().map(as_row),
+        )),
+    })
+}
+
+fn as_row(run: &Listed) -> Vec<String> {
+    let mut about = match &run.state {
+        State::Complete => String::new(),
+        State::Incomplete => "incomplete".to_owned(),
+        State::Unreadable(why) => format!("unreadable: {why}"),
+    };
+    if run.broken_lines > 0 {
+        about.push_str(&format!(" ({} broken lines)", run.broken_lines));
+    }
+    vec![
+        run.id.clone(),
+        run.driver.clone(),
+        run.card.clone(),
+        run.profile.clone(),
+        run.totals.line(),
+        about,
+    ]
+}
+
+fn as_json(run: &Listed) -> serde_json::Value {
+    let (state, why) = match &run.state {
+        State::Complete => ("complete", None),
+        State::Incomplete => ("incomplete", None),
+        State::Unreadable(why) => ("unreadable", Some(why)),
+    };
+    json!({
+        "id": run.id,
+        "driver": run.driver,
+        "card": run.card,
+        "path": run.path.display().to_string(),
+        "started": run.started,
+        "profile": run.profile,
+        "state": state,
+        "unreadable": why,
+        "totals": run.totals,
+        "broken_lines": run.broken_lines,
+    })
+}
+
+pub(super) fn show(run: &str, reports: PathBuf, format: ShowFormat) -> Outcome {
+    let loaded = Store::open(reports).load(run)?;
+    let report = &loaded.report;
+    Ok(Answer::from(match format {
+        ShowFormat::Json => to_json(report).map_err(Failure::usage)?,
+        ShowFormat::Markdown => summary_markdown(report),
+        ShowFormat::Text => {
+            let mut text = summary_text(report, width(), Some(Path::new(&loaded.path)));
+            if loaded.state != State::Complete {
+                text.push_str("This run did not reach its end: its results so far.\n");
+            }
+            if loaded.broken_lines > 0 {
+                text.push_str(&format!(
+                    "{} broken lines in results.jsonl are left out.\n",
+                    loaded.broken_lines
+                ));
+            }
+            text
+        }
+    }))
+}
+
+/// Columns of the terminal, or what its user says.
+fn width() -> usize {
+    let columns = std::env::var("COLUMNS").ok().and_then(|c| c.parse().ok());
+    columns
+        .or_else(|| {
+            let size = rustix::termios::tcgetwinsize(std::io::stdout()).ok()?;
+            Some(usize::from(size.ws_col))
+        })
+        .filter(|&columns| columns > 0)
+        .unwrap_or(WIDTH)
+}

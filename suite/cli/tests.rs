@@ -1,0 +1,323 @@
+//! Command lines: what they mean, what they print, how they end.
+
+use std::time::Duration;
+
+use clap::{CommandFactory, Parser};
+
+use super::args::{Cli, Command};
+use super::output::{Answer, Failure};
+use crate::archive::Store;
+use crate::image::ImageKind;
+use crate::outcome::Outcome;
+use crate::report::tests::{case, on_h200};
+use crate::runner::{DeviceChoice, Options};
+use crate::spec::model::Profile;
+use crate::worker::Address;
+
+fn parse(line: &str) -> Result<Cli, clap::Error> {
+    let words = std::iter::once("cuda-gates").chain(line.split_whitespace());
+    Cli::try_parse_from(words)
+}
+
+/// The choices of a line that runs.
+fn run(line: &str, environment: Options) -> Options {
+    match parse(line).unwrap() {
+        Cli {
+            command: Some(Command::Run(run)),
+            ..
+        }
+        | Cli { command: None, run } => run.resolve(environment),
+        other => panic!("{line}: {other:?}"),
+    }
+}
+
+fn answer(line: &str) -> Result<Answer, Failure> {
+    super::answer(parse(line).unwrap().command.unwrap(), Options::default())
+}
+
+#[test]
+fn the_definition_is_sound() {
+    Cli::command().debug_assert();
+}
+
+#[test]
+fn run_is_what_happens_without_a_command() {
+    for line in ["", "run"] {
+        assert_eq!(
+            run(line, Options::default()),
+            Options::default(),
+            "{line:?}"
+        );
+    }
+    let options = run(
+        "scan_total keep=128 --exact --skip jit --skip n=0",
+        Options::default(),
+    );
+    assert_eq!(
+        options,
+        run(
+            "run scan_total keep=128 --exact --skip jit --skip n=0",
+            Options::default()
+        )
+    );
+    assert_eq!(options.selection.filters, ["scan_total", "keep=128"]);
+    assert_eq!(options.selection.skip, ["jit", "n=0"]);
+    assert!(options.selection.exact);
+    // A filter that is a command's name goes after `run`.
+    assert_eq!(
+        run("run list", Options::default()).selection.filters,
+        ["list"]
+    );
+}
+
+#[test]
+fn every_choice_is_taken() {
+    let line = "--device cuda:1 --profile perf --image jit,sass --reports r --specs s --kernels k --timeout 2.5 --redact";
+    let expected = Options {
+        device: DeviceChoice::One(Address::Ordinal(1)),
+        profile: Some(Profile::Perf),
+        images: Some(vec![ImageKind::Jit, ImageKind::Sass]),
+        reports: "r".into(),
+        specs: Some("s".into()),
+        kernels: Some("k".into()),
+        timeout: Duration::from_millis(2500),
+        redact: true,
+        ..Options::default()
+    };
+    assert_eq!(run(line, Options::default()), expected);
+}
+
+#[test]
+fn arguments_win_over_the_environment() {
+    let environment = Options {
+        device: DeviceChoice::One(Address::Ordinal(0)),
+        profile: Some(Profile::Huge),
+        images: Some(vec![ImageKind::Sass]),
+        reports: "from-environment".into(),
+        specs: Some("s".into()),
+        timeout: Duration::from_secs(9),
+        ..Options::default()
+    };
+    assert_eq!(run("", environment.clone()), environment);
+    let options = run(
+        "--device sim --profile quick --image jit --reports r --timeout 1",
+        environment,
+    );
+    assert_eq!(options.device, DeviceChoice::One(Address::Sim));
+    assert_eq!(options.profile, Some(Profile::Quick));
+    assert_eq!(options.images, Some(vec![ImageKind::Jit]));
+    assert_eq!(options.reports.to_str(), Some("r"));
+    assert_eq!(options.specs.unwrap().to_str(), Some("s"));
+    assert_eq!(options.timeout, Duration::from_secs(1));
+}
+
+#[test]
+fn wrong_usage_ends_with_2_and_says_what_there_is() {
+    for (line, words) in [
+        ("--device gpu", "auto, sim, cuda"),
+        ("--profile fast", "quick, full, perf, huge"),
+        ("--image ptx", "sass, jit, nvrtc"),
+        ("--timeout 0", "positive"),
+        ("--no-such-flag", "--no-such-flag"),
+        ("report", "list"),
+        ("report show", "<RUN>"),
+        ("list --format yaml", "json"),
+        ("explain", "<CASE>"),
+    ] {
+        let error = parse(line).unwrap_err();
+        assert_eq!(error.exit_code(), 2, "{line}");
+        assert!(error.to_string().contains(words), "{line}: {error}");
+    }
+    assert_eq!(parse("--help").unwrap_err().exit_code(), 0);
+    assert_eq!(parse("--version").unwrap_err().exit_code(), 0);
+}
+
+#[test]
+fn a_command_after_choices_is_not_taken_for_a_filter() {
+    let refused = parse("--device sim list")
+        .unwrap()
+        .no_command_among_filters()
+        .unwrap_err();
+    assert!(refused.contains("cuda-gates run list"), "{refused}");
+    for line in ["--device sim scan", "run list", "list run", ""] {
+        assert_eq!(
+            parse(line).unwrap().no_command_among_filters(),
+            Ok(()),
+            "{line}"
+        );
+    }
+}
+
+#[test]
+fn help_names_the_exit_codes() {
+    let help = parse("--help").unwrap_err().to_string();
+    for code in [
+        "2  usage",
+        "3  environment",
+        "4  nothing",
+        "1  a gate",
+        "0  passed",
+    ] {
+        assert!(help.contains(code), "{help}");
+    }
+}
+
+#[test]
+fn the_archive_is_listed_and_shown() {
+    let dir = tempfile::tempdir().unwrap();
+    let reports = dir.path().display();
+    let empty = answer(&format!("report list --reports {reports}")).unwrap();
+    assert_eq!(
+        (empty.code, empty.text),
+        (0, format!("no runs in {reports}\n"))
+    );
+
+    let store = Store::open(dir.path());
+    let died = store.begin_run(on_h200()).unwrap();
+    died.append(&case("scan_total", 26, Outcome::Fail)).unwrap();
+    let whole = store.begin_run(on_h200()).unwrap();
+    let report = whole
+        .facts()
+        .clone()
+        .into_report(vec![case("scan_total", 26, Outcome::Pass)], Vec::new());
+    whole.finish(&report).unwrap();
+
+    let list = answer(&format!("report list --reports {reports}"))
+        .unwrap()
+        .text;
+    let line = list.lines().find(|l| l.contains(died.id())).unwrap();
+    assert!(
+        line.contains("580.159.04") && line.contains("1 failed") && line.ends_with("incomplete"),
+        "{list}"
+    );
+    let json = answer(&format!("report list --reports {reports} --format json"))
+        .unwrap()
+        .text;
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let states: Vec<&str> = json["runs"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|r| r["state"].as_str())
+        .collect();
+    assert_eq!(states.len(), 2);
+    assert!(states.contains(&"complete") && states.contains(&"incomplete"));
+
+    let show = |id: &str, format: &str| {
+        answer(&format!(
+            "report show {id} --reports {reports} --format {format}"
+        ))
+        .unwrap()
+        .text
+    };
+    let text = show(died.id(), "text");
+    assert!(
+        text.contains("FAIL  compaction::scan_total") && text.contains("did not reach its end"),
+        "{text}"
+    );
+    assert!(!show(whole.id(), "text").contains("did not reach its end"));
+    assert_eq!(
+        crate::report::from_json(&show(whole.id(), "json")).unwrap(),
+        report
+    );
+    assert!(show(whole.id(), "markdown").starts_with("## 1 passed"));
+}
+
+#[test]
+fn a_run_that_is_not_there_is_wrong_usage() {
+    let dir = tempfile::tempdir().unwrap();
+    let failure = answer(&format!(
+        "report show nope --reports {}",
+        dir.path().display()
+    ))
+    .unwrap_err();
+    assert_eq!(failure.code, 2);
+    assert!(failure.text.contains("no run `nope`"), "{}", failure.text);
+    let file = dir.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    let failure = answer(&format!("report list --reports {}", file.display())).unwrap_err();
+    assert_eq!(failure.code, 3, "{}", failure.text);
+}
+
+#[test]
+fn schemas_are_printed_whole() {
+    let schema = answer("schema report").unwrap().text;
+    let schema: serde_json::Value = serde_json::from_str(&schema).unwrap();
+    assert!(schema["$schema"].is_string());
+}
+
+#[test]
+fn kernels_want_a_folder_that_is_there() {
+    let failure = answer("kernels verify --kernels /nowhere/kernels").unwrap_err();
+    assert_eq!(failure.code, 2);
+    assert!(
+        failure.text.contains("/nowhere/kernels"),
+        "{}",
+        failure.text
+    );
+}
+
+#[test]
+fn a_cases_plan_is_explained_and_an_unknown_case_is_wrong_usage() {
+    let text = answer("explain compaction::exact_compaction::keep=128::n=65537::jit")
+        .unwrap()
+        .text;
+    for words in [
+        "keep = 128",
+        "tiles0 = 257",
+        "scan_tiles<<<257, 256>>>(rank, rank, sums0, 65537)",
+        "launches: 7",
+    ] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    let failure = answer("explain compaction::nope::jit").unwrap_err();
+    assert_eq!(failure.code, 2);
+    assert!(failure.text.contains("cuda-gates list"), "{}", failure.text);
+}
+
+#[test]
+fn a_list_is_ids_or_one_document() {
+    let text = answer("list --device sim compaction::scan_total --skip n=0")
+        .unwrap()
+        .text;
+    assert!(text.lines().count() > 10);
+    assert!(
+        text.lines()
+            .all(|id| id.starts_with("compaction::scan_total::") && id.ends_with("::jit")),
+        "{text}"
+    );
+    let json = answer("list --device sim compaction::scan_total --skip n=0 --format json")
+        .unwrap()
+        .text;
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let ids: Vec<&str> = json["cases"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|c| c["id"].as_str())
+        .collect();
+    assert_eq!(ids, text.lines().collect::<Vec<_>>());
+    assert_eq!(json["run"]["device"], "sim");
+    let none = answer("list --device sim no-such-case").unwrap();
+    assert_eq!((none.code, none.text.as_str()), (4, ""));
+}
+
+#[test]
+fn specs_are_checked_with_every_problem_at_once() {
+    let good = answer("check").unwrap();
+    assert!(good.text.contains("specs/compaction.yaml"), "{}", good.text);
+
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("bad.yaml");
+    std::fs::write(
+        &file,
+        "version: 1\nsuite: bad\nnonsense: 3\nkernels: [nowhere.cu]\n",
+    )
+    .unwrap();
+    let failure = answer(&format!("check {}", file.display())).unwrap_err();
+    assert_eq!(failure.code, 2);
+    for words in ["bad.yaml", "nonsense", "nowhere"] {
+        assert!(failure.text.contains(words), "{words}: {}", failure.text);
+    }
+    assert_eq!(answer("check /nowhere.yaml").unwrap_err().code, 2);
+}

@@ -1,0 +1,182 @@
+//! Redaction: the card's UUID and serial number become hashes, wherever they stand.
+//!
+//! The same card gives the same hash, so redacted runs of one card still compare.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use super::Facts;
+use super::record::{CaseRecord, DeviceRecord, Field, Report};
+
+/// Shorter values (`0`, `N/A`) identify nobody, and replacing them everywhere would spoil the text.
+const SECRET_LEN_MIN: usize = 6;
+/// Prefixes of device UUIDs as the CUDA driver prints and accepts them.
+const UUID_PREFIXES: [&str; 2] = ["GPU-", "MIG-"];
+/// A driver accepts a UUID's beginning; one shorter than this says too little to hide.
+const UUID_DIGITS_MIN: usize = 6;
+
+/// Hashes the identifying values of one device.
+pub struct Redactor {
+    /// Longest first, so that a value that contains another goes whole.
+    secrets: Vec<String>,
+}
+
+impl Redactor {
+    /// What identifies this device: its UUIDs and serial numbers.
+    pub fn of(device: &DeviceRecord) -> Self {
+        let mut secrets = Vec::new();
+        let mut keep = |text: &str| {
+            if text.len() >= SECRET_LEN_MIN && !text.starts_with("redacted:") {
+                secrets.push(text.to_owned());
+                if let Some(bare) = UUID_PREFIXES.iter().find_map(|p| text.strip_prefix(p)) {
+                    secrets.push(bare.to_owned());
+                }
+            }
+        };
+        if let Some(uuid) = device.info.as_ref().and_then(|i| i.uuid.as_deref()) {
+            keep(uuid);
+        }
+        for fields in [&device.identity, &device.before, &device.after] {
+            for (name, field) in fields {
+                if let (true, Field::Value(value)) = (identifies(name), field) {
+                    keep(&plain(value));
+                }
+            }
+        }
+        secrets.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+        secrets.dedup();
+        Self { secrets }
+    }
+
+    /// # Errors
+    /// Only when a value cannot be written as JSON.
+    pub fn report(&self, report: Report) -> Result<Report, serde_json::Error> {
+        let facts = self.facts(Facts::from(report.clone()))?;
+        let cases = report
+            .cases
+            .into_iter()
+            .map(|case| self.case(case))
+            .collect::<Result<_, _>>()?;
+        let mut tables = report.tables;
+        for table in &mut tables {
+            let fixed = table.fixed.values_mut();
+            fixed
+                .chain(table.rows.iter_mut().flatten())
+                .for_each(|value| self.walk_value(value));
+            table
+                .notes
+                .iter_mut()
+                .for_each(|note| *note = self.text(note));
+        }
+        Ok(facts.into_report(cases, tables))
+    }
+
+    /// # Errors
+    /// Only when a value cannot be written as JSON.
+    pub fn facts(&self, facts: Facts) -> Result<Facts, serde_json::Error> {
+        let mut device = facts.device;
+        for fields in [&mut device.identity, &mut device.before, &mut device.after] {
+            for (name, field) in fields.iter_mut() {
+                match field {
+                    Field::Value(value) if identifies(name) && !value.is_null() => {
+                        *value = Value::String(hashed(&plain(value)));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        Ok(Facts {
+            run: self.walk(facts.run)?,
+            suite: facts.suite,
+            host: self.walk(facts.host)?,
+            toolchain: facts.toolchain,
+            device: self.walk(device)?,
+        })
+    }
+
+    /// # Errors
+    /// Only when a value cannot be written as JSON.
+    pub fn case(&self, case: CaseRecord) -> Result<CaseRecord, serde_json::Error> {
+        let params: Vec<String> = case.params.keys().cloned().collect();
+        let rows: Vec<String> = case.timings.keys().cloned().collect();
+        let mut case = self.walk(case)?;
+        // A JSON object in memory sorts its keys; the order of axes and rows is the spec's.
+        case.params
+            .sort_by_key(|key, _| params.iter().position(|k| k == key));
+        case.timings
+            .sort_by_key(|key, _| rows.iter().position(|k| k == key));
+        Ok(case)
+    }
+
+    fn walk<T: Serialize + DeserializeOwned>(&self, record: T) -> Result<T, serde_json::Error> {
+        let mut value = serde_json::to_value(record)?;
+        self.walk_value(&mut value);
+        serde_json::from_value(value)
+    }
+
+    fn walk_value(&self, value: &mut Value) {
+        match value {
+            Value::String(text) => *text = self.text(text),
+            Value::Array(items) => items.iter_mut().for_each(|v| self.walk_value(v)),
+            Value::Object(map) => map.values_mut().for_each(|v| self.walk_value(v)),
+            _ => {}
+        }
+    }
+
+    /// `text` with this device's identifiers, and anything shaped like a device UUID, hashed.
+    pub fn text(&self, text: &str) -> String {
+        let mut text = text.to_owned();
+        for secret in &self.secrets {
+            if text.contains(secret.as_str()) {
+                text = text.replace(secret.as_str(), &hashed(secret));
+            }
+        }
+        UUID_PREFIXES
+            .iter()
+            .fold(text, |text, prefix| hash_uuids(&text, prefix))
+    }
+}
+
+/// Replaces every `prefix` that hexadecimal digits and dashes follow: other cards' UUIDs, and shortened ones.
+fn hash_uuids(text: &str, prefix: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(prefix) {
+        let after = &rest[at + prefix.len()..];
+        let len = after
+            .find(|c: char| !c.is_ascii_hexdigit() && c != '-')
+            .unwrap_or(after.len());
+        out.push_str(&rest[..at]);
+        if len >= UUID_DIGITS_MIN {
+            out.push_str(&hashed(&rest[at..at + prefix.len() + len]));
+        } else {
+            out.push_str(&rest[at..at + prefix.len() + len]);
+        }
+        rest = &after[len..];
+    }
+    out.push_str(rest);
+    out
+}
+
+fn identifies(field: &str) -> bool {
+    let field = field.to_ascii_lowercase();
+    field.contains("uuid") || field.contains("serial")
+}
+
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+fn hashed(secret: &str) -> String {
+    if secret.starts_with("redacted:") {
+        return secret.to_owned();
+    }
+    let digest = Sha256::digest(secret.as_bytes());
+    let hex: String = digest[..8].iter().map(|b| format!("{b:02x}")).collect();
+    format!("redacted:{hex}")
+}

@@ -1,0 +1,372 @@
+//! What a summary says, whatever it is written in: the parts that the terminal and Markdown views share.
+
+use indexmap::IndexMap;
+use serde_json::Value;
+
+use super::record::{CaseRecord, Report, TableRecord, Timing, Totals};
+use crate::outcome::Outcome;
+
+/// Excerpt lines shown of a finding.
+const DETAIL_LINES_MAX: usize = 12;
+/// Findings shown of a case.
+const FINDINGS_MAX: usize = 4;
+
+pub(super) struct Summary {
+    /// Label and text.
+    pub header: Vec<(&'static str, String)>,
+    pub troubles: Vec<Trouble>,
+    pub gates: Vec<Gates>,
+    /// Timing tables, then the suites' own.
+    pub grids: Vec<Grid>,
+    /// Skip reason → number of cases.
+    pub skips: IndexMap<String, usize>,
+    /// `216 passed, 0 failed, 3 skipped in 1.2 s`.
+    pub totals: String,
+}
+
+/// A failure or error. Errors with one and the same reason are told once.
+pub(super) struct Trouble {
+    pub outcome: Outcome,
+    pub ids: Vec<String>,
+    /// What was found, excerpts indented.
+    pub lines: Vec<String>,
+    pub repro: String,
+}
+
+/// Per gate of a suite, how its cases ended.
+pub(super) struct Gates {
+    pub suite: String,
+    pub rows: Vec<(String, Totals)>,
+}
+
+pub(super) struct Grid {
+    pub title: String,
+    pub columns: Vec<String>,
+    /// The first `labels` columns are words (or axis values), the others numbers.
+    pub labels: usize,
+    pub rows: Vec<Vec<String>>,
+    pub notes: Vec<String>,
+}
+
+impl Summary {
+    pub fn of(report: &Report) -> Self {
+        let mut skips = IndexMap::new();
+        for case in report.cases.iter().filter(|c| c.outcome == Outcome::Skip) {
+            let reason = case
+                .reason
+                .as_ref()
+                .map_or_else(|| "no reason given".to_owned(), |reason| reason.to_string());
+            *skips.entry(reason).or_insert(0) += 1;
+        }
+        let grids = report
+            .cases
+            .iter()
+            .filter(|case| !case.timings.is_empty())
+            .map(timing_grid)
+            .chain(report.tables.iter().map(table_grid))
+            .collect();
+        Self {
+            header: header(report),
+            troubles: troubles(&report.cases),
+            gates: gates(&report.cases),
+            grids,
+            skips,
+            totals: totals(report),
+        }
+    }
+}
+
+fn totals(report: &Report) -> String {
+    let mut line = report.totals.line();
+    // A run that died left no times.
+    if report.run.wall_ms > 0.0 {
+        line.push_str(&format!(" in {}", seconds(report.run.wall_ms)));
+    }
+    if report.run.work_ms > 0.0 {
+        let work = seconds(report.run.work_ms);
+        line.push_str(&format!(
+            " ({work} from the first allocation to the last verdict)"
+        ));
+    }
+    line
+}
+
+fn header(report: &Report) -> Vec<(&'static str, String)> {
+    let mut lines = vec![(
+        "suite",
+        match (&report.suite.commit, report.suite.dirty) {
+            (Some(commit), dirty) => format!(
+                "cuda-gates {}, commit {}{}",
+                report.suite.version,
+                commit.chars().take(12).collect::<String>(),
+                if dirty == Some(true) { " (dirty)" } else { "" }
+            ),
+            (None, _) => format!("cuda-gates {}", report.suite.version),
+        },
+    )];
+    match (&report.device.info, &report.device.unavailable) {
+        (Some(info), _) => {
+            let (major, minor) = info.compute_capability;
+            lines.push(("device", format!("{}, cc {major}.{minor}", info.name)));
+        }
+        (None, Some(reason)) => lines.push(("device", format!("none ({reason})"))),
+        (None, None) => lines.push(("device", "none".to_owned())),
+    }
+    if let Some(driver) = &report.device.driver_version {
+        let cuda = report
+            .device
+            .info
+            .as_ref()
+            .and_then(|i| i.cuda_driver_version);
+        let cuda = cuda.map_or_else(String::new, |v| {
+            format!(", CUDA {}.{}", v / 1000, v % 1000 / 10)
+        });
+        lines.push(("driver", format!("{driver}{cuda}")));
+    }
+    let mut images: Vec<&str> = Vec::new();
+    for case in &report.cases {
+        if !images.contains(&case.image.name()) {
+            images.push(case.image.name());
+        }
+    }
+    let images = match images.as_slice() {
+        [] => String::new(),
+        [one] => format!(", image {one}"),
+        many => format!(", images {}", many.join(", ")),
+    };
+    let state = match (report.run.complete, report.run.filtered) {
+        (false, _) => ", incomplete",
+        (true, true) => ", filtered",
+        (true, false) => "",
+    };
+    lines.push(("profile", format!("{}{images}", report.run.profile)));
+    lines.push(("run", format!("{}{state}", report.run.id)));
+    lines
+}
+
+fn troubles(cases: &[CaseRecord]) -> Vec<Trouble> {
+    let mut failed = Vec::new();
+    let mut errors: Vec<Trouble> = Vec::new();
+    for case in cases {
+        match case.outcome {
+            Outcome::Fail => failed.push(trouble(case)),
+            Outcome::Error => {
+                let new = trouble(case);
+                match errors.iter_mut().find(|known| known.lines == new.lines) {
+                    Some(known) => known.ids.extend(new.ids),
+                    None => errors.push(new),
+                }
+            }
+            Outcome::Pass | Outcome::Skip | Outcome::Waived => {}
+        }
+    }
+    failed.extend(errors);
+    failed
+}
+
+fn trouble(case: &CaseRecord) -> Trouble {
+    let mut lines: Vec<String> = Vec::new();
+    if let Some(reason) = &case.reason {
+        lines.extend(reason.to_string().lines().map(str::to_owned));
+    }
+    for finding in case.findings.iter().take(FINDINGS_MAX) {
+        lines.extend(finding.to_string().lines().map(str::to_owned));
+        let shown = finding.detail.iter().take(DETAIL_LINES_MAX);
+        lines.extend(shown.map(|line| format!("  {line}")));
+        if finding.detail.len() > DETAIL_LINES_MAX {
+            let more = finding.detail.len() - DETAIL_LINES_MAX;
+            lines.push(format!("  … {more} more lines in report.json"));
+        }
+        if let Some(site) = &finding.site {
+            let ([bx, by, bz], [tx, ty, tz]) = (site.block, site.thread);
+            let source = site.source.as_ref().map_or_else(
+                || format!("PTX line {}", site.ptx_line),
+                |source| format!("{source}, PTX line {}", site.ptx_line),
+            );
+            lines.push(format!(
+                "  at {}: `{}` ({source}), block ({bx},{by},{bz}) thread ({tx},{ty},{tz})",
+                site.kernel, site.instruction
+            ));
+        }
+    }
+    if case.findings.len() > FINDINGS_MAX {
+        let more = case.findings.len() - FINDINGS_MAX;
+        lines.push(format!("… {more} more findings in report.json"));
+    }
+    Trouble {
+        outcome: case.outcome,
+        ids: vec![case.id.clone()],
+        lines,
+        repro: case.repro.clone(),
+    }
+}
+
+fn gates(cases: &[CaseRecord]) -> Vec<Gates> {
+    let mut suites: IndexMap<&str, IndexMap<&str, Totals>> = IndexMap::new();
+    for case in cases {
+        let gates = suites.entry(&case.suite).or_default();
+        gates.entry(&case.gate).or_default().add(case.outcome);
+    }
+    suites
+        .into_iter()
+        .map(|(suite, gates)| Gates {
+            suite: suite.to_owned(),
+            rows: gates
+                .into_iter()
+                .map(|(gate, totals)| (gate.to_owned(), totals))
+                .collect(),
+        })
+        .collect()
+}
+
+fn timing_grid(case: &CaseRecord) -> Grid {
+    let params: Vec<String> = case
+        .params
+        .iter()
+        .map(|(axis, value)| format!("{axis}={}", plain(value)))
+        .collect();
+    let title = format!(
+        "{}::{} {} ({})",
+        case.suite,
+        case.gate,
+        params.join(" "),
+        case.image
+    );
+    let simulated = case.timings.values().all(|t| t.median_ms.is_none());
+    let columns: &[&str] = if simulated {
+        &["row", "simulated instructions", "launches"]
+    } else {
+        &[
+            "row",
+            "mean ms",
+            "median ms",
+            "× baseline",
+            "GB/s",
+            "launches",
+            "cache",
+        ]
+    };
+    let rows = case
+        .timings
+        .iter()
+        .map(|(name, timing)| timing_row(name, timing, simulated))
+        .collect();
+    let notes = if simulated {
+        vec!["The simulated device has no clock: times need hardware.".to_owned()]
+    } else {
+        Vec::new()
+    };
+    Grid {
+        title,
+        columns: columns.iter().map(|&c| c.to_owned()).collect(),
+        labels: 1,
+        rows,
+        notes,
+    }
+}
+
+fn timing_row(name: &str, timing: &Timing, simulated: bool) -> Vec<String> {
+    let optional =
+        |value: Option<f64>, show: fn(f64) -> String| value.map_or_else(String::new, show);
+    if simulated {
+        let instructions = timing.simulated_instructions;
+        return vec![
+            name.to_owned(),
+            instructions.map_or_else(String::new, |n| grouped(&n.to_string())),
+            timing.launches.to_string(),
+        ];
+    }
+    vec![
+        name.to_owned(),
+        optional(timing.batch_mean_ms, |v| format!("{v:.4}")),
+        optional(timing.median_ms, |v| format!("{v:.4}")),
+        optional(timing.times_baseline, |v| format!("{v:.2}")),
+        optional(timing.gb_per_s, |v| format!("{v:.1}")),
+        timing.launches.to_string(),
+        timing.cache.clone(),
+    ]
+}
+
+fn table_grid(table: &TableRecord) -> Grid {
+    let mut about = String::new();
+    for (axis, value) in &table.fixed {
+        about.push_str(&format!(", {axis}={}", plain(value)));
+    }
+    about.push_str(&format!(" ({})", table.image));
+    let rows = table
+        .rows
+        .iter()
+        .map(|row| {
+            let mut cells: Vec<String> = row.iter().map(number).collect();
+            if let (Some(first), Some(value)) = (cells.first_mut(), row.first()) {
+                *first = plain(value);
+            }
+            cells
+        })
+        .collect();
+    Grid {
+        title: format!("{}: {} over {}{about}", table.suite, table.name, table.over),
+        columns: table.columns.clone(),
+        labels: 1,
+        rows,
+        notes: table.notes.clone(),
+    }
+}
+
+/// A cell: integers with thousands separated, floats with about four digits, nothing for `null`.
+fn number(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::Number(n) if n.is_f64() => float(n.as_f64().unwrap_or(f64::NAN)),
+        Value::Number(n) => grouped(&n.to_string()),
+        other => plain(other),
+    }
+}
+
+fn float(value: f64) -> String {
+    match value.abs() {
+        a if a >= 1000.0 => grouped(&format!("{value:.0}")),
+        a if a >= 100.0 => format!("{value:.1}"),
+        a if a >= 10.0 => format!("{value:.2}"),
+        a if a >= 1.0 => format!("{value:.3}"),
+        _ => format!("{value:.4}"),
+    }
+}
+
+/// `8387997` → `8,387,997`.
+fn grouped(digits: &str) -> String {
+    let (sign, digits) = match digits.strip_prefix('-') {
+        Some(rest) => ("-", rest),
+        None => ("", digits),
+    };
+    let mut out = String::from(sign);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// A value without quotes.
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Null => String::new(),
+        other => other.to_string(),
+    }
+}
+
+/// `0.85 s`, `12.3 s`, `4 min 05 s`.
+fn seconds(ms: f64) -> String {
+    let s = ms / 1000.0;
+    if s < 10.0 {
+        format!("{s:.2} s")
+    } else if s < 120.0 {
+        format!("{s:.1} s")
+    } else {
+        let whole = s.round() as u64;
+        format!("{} min {:02} s", whole / 60, whole % 60)
+    }
+}

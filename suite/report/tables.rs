@@ -1,0 +1,241 @@
+//! The evaluator of a suite's `tables`: joins the records of one input and image, and computes each column.
+//!
+//! A row's expressions see every gate of the suite that ran on that input as a map (`want_len`, `got`, `launches`,
+//! …, `reported`, `outcome`), `rows` (the timing rows by name), the axes and the suite's lets. A value that does not exist (a row left
+//! out by `when`, a time on the simulated device, a gate that was not selected) gives an empty cell; a value that
+//! exists and cannot be computed gives an empty cell and a note.
+
+use std::collections::BTreeMap;
+
+use indexmap::IndexMap;
+use serde_json::{Map, Value};
+
+use super::record::{CaseRecord, TableRecord};
+use crate::image::ImageKind;
+use crate::spec::model::{Expr, Suite, Table};
+
+/// Names an expression may use, and their values.
+pub type Names = BTreeMap<String, Value>;
+
+/// The expression language, as this module needs it.
+pub trait Evaluate {
+    /// # Errors
+    /// What is wrong, in one line.
+    fn evaluate(&self, expr: &Expr, names: &Names) -> Result<Value, String>;
+}
+
+/// Every table of every suite for each image it has cases for, in the suites' order. Tables without any value are
+/// left out.
+pub fn evaluate(suites: &[Suite], cases: &[CaseRecord], with: &dyn Evaluate) -> Vec<TableRecord> {
+    let mut tables = Vec::new();
+    for suite in suites {
+        let groups = join(suite, cases, with);
+        let mut images: Vec<ImageKind> = Vec::new();
+        for group in &groups {
+            if !images.contains(&group.image) {
+                images.push(group.image);
+            }
+        }
+        for (name, table) in &suite.tables {
+            for image in &images {
+                let groups: Vec<&Group> = groups
+                    .iter()
+                    .filter(|g| g.image == *image && g.params.contains_key(&table.over))
+                    .collect();
+                tables.extend(one_table(suite, name, table, *image, &groups, with));
+            }
+        }
+    }
+    tables
+}
+
+/// The cases of one input (equal parameters) and image.
+struct Group<'a> {
+    image: ImageKind,
+    params: &'a IndexMap<String, Value>,
+    names: Names,
+}
+
+fn join<'a>(suite: &Suite, cases: &'a [CaseRecord], with: &dyn Evaluate) -> Vec<Group<'a>> {
+    let mut groups: Vec<Group<'a>> = Vec::new();
+    for case in cases.iter().filter(|c| c.suite == suite.name) {
+        let found = groups
+            .iter()
+            .position(|g| g.image == case.image && *g.params == case.params);
+        let index = found.unwrap_or_else(|| {
+            groups.push(Group {
+                image: case.image,
+                params: &case.params,
+                names: axes_and_lets(suite, case, with),
+            });
+            groups.len() - 1
+        });
+        let names = &mut groups[index].names;
+        names.insert(case.gate.clone(), gate_value(case));
+        if !case.timings.is_empty() {
+            let rows = names
+                .entry("rows".to_owned())
+                .or_insert_with(|| Value::Object(Map::new()));
+            if let Value::Object(rows) = rows {
+                for (name, timing) in &case.timings {
+                    rows.insert(name.clone(), serde_json::json!(timing));
+                }
+            }
+        }
+    }
+    groups
+}
+
+/// A let that cannot be computed for these axes is absent, as its cases' own errors say.
+fn axes_and_lets(suite: &Suite, case: &CaseRecord, with: &dyn Evaluate) -> Names {
+    let mut names: Names = case.params.clone().into_iter().collect();
+    for (name, expr) in &suite.lets {
+        if let Ok(value) = with.evaluate(expr, &names) {
+            names.insert(name.clone(), value);
+        }
+    }
+    names
+}
+
+fn gate_value(case: &CaseRecord) -> Value {
+    let mut gate: Map<String, Value> = case.values.clone().into_iter().collect();
+    gate.insert(
+        "reported".to_owned(),
+        Value::Object(case.reported.clone().into_iter().collect()),
+    );
+    gate.insert("outcome".to_owned(), case.outcome.name().into());
+    Value::Object(gate)
+}
+
+fn one_table(
+    suite: &Suite,
+    name: &str,
+    table: &Table,
+    image: ImageKind,
+    groups: &[&Group<'_>],
+    with: &dyn Evaluate,
+) -> Option<TableRecord> {
+    let mut notes = Vec::new();
+    let mut kept: Vec<(&Group<'_>, Vec<Value>)> = Vec::new();
+    for group in groups {
+        let mut cells = Vec::with_capacity(table.columns.len());
+        for (column, expr) in &table.columns {
+            cells.push(cell(column, expr, &group.names, with, &mut notes));
+        }
+        if cells.iter().any(|c| !c.is_null()) {
+            kept.push((group, cells));
+        }
+    }
+    if kept.is_empty() {
+        return None;
+    }
+    notes.dedup();
+    let (fixed, varying) = split_axes(&table.over, &kept);
+    let mut columns = vec![table.over.clone()];
+    columns.extend(varying.iter().cloned());
+    columns.extend(table.columns.keys().cloned());
+    let axis = |group: &Group<'_>, axis: &str| group.params.get(axis).cloned().unwrap_or_default();
+    let rows = kept
+        .into_iter()
+        .map(|(group, cells)| {
+            let mut row = vec![axis(group, &table.over)];
+            row.extend(varying.iter().map(|a| axis(group, a)));
+            row.extend(cells);
+            row
+        })
+        .collect();
+    Some(TableRecord {
+        suite: suite.name.clone(),
+        name: name.to_owned(),
+        over: table.over.clone(),
+        image,
+        fixed,
+        columns,
+        rows,
+        notes,
+    })
+}
+
+/// Axes besides `over`: those with one value in every row, and the names of the others.
+fn split_axes(
+    over: &str,
+    kept: &[(&Group<'_>, Vec<Value>)],
+) -> (IndexMap<String, Value>, Vec<String>) {
+    let mut fixed = IndexMap::new();
+    let mut varying = Vec::new();
+    for axis in kept.iter().flat_map(|(g, _)| g.params.keys()) {
+        if axis == over || fixed.contains_key(axis) || varying.contains(axis) {
+            continue;
+        }
+        let first = kept[0].0.params.get(axis);
+        match first {
+            Some(value) if kept.iter().all(|(g, _)| g.params.get(axis) == first) => {
+                fixed.insert(axis.clone(), value.clone());
+            }
+            _ => varying.push(axis.clone()),
+        }
+    }
+    (fixed, varying)
+}
+
+fn cell(
+    column: &str,
+    expr: &Expr,
+    names: &Names,
+    with: &dyn Evaluate,
+    notes: &mut Vec<String>,
+) -> Value {
+    if paths(&expr.source).iter().any(|path| !exists(path, names)) {
+        return Value::Null;
+    }
+    match with.evaluate(expr, names) {
+        Ok(value) => value,
+        Err(message) => {
+            notes.push(format!("{column}: {message}"));
+            Value::Null
+        }
+    }
+}
+
+fn exists(path: &[String], names: &Names) -> bool {
+    let mut at = path.first().and_then(|root| names.get(root));
+    for key in &path[1..] {
+        at = at.and_then(|value| value.get(key));
+    }
+    at.is_some_and(|value| !value.is_null())
+}
+
+/// The property chains of an expression: `a.b / min(c, 2)` has `a.b` and `c`. Calls, numbers and strings are none.
+fn paths(source: &str) -> Vec<Vec<String>> {
+    let mut paths = Vec::new();
+    let mut chars = source.char_indices().peekable();
+    while let Some((start, c)) = chars.next() {
+        if matches!(c, '"' | '\'' | '`') {
+            while let Some((_, inner)) = chars.next() {
+                if inner == '\\' {
+                    chars.next();
+                } else if inner == c {
+                    break;
+                }
+            }
+        } else if c.is_ascii_digit() {
+            while chars
+                .next_if(|(_, c)| c.is_alphanumeric() || *c == '.')
+                .is_some()
+            {}
+        } else if c.is_alphabetic() || c == '_' {
+            let mut end = start + c.len_utf8();
+            while let Some((at, c)) =
+                chars.next_if(|(_, c)| c.is_alphanumeric() || matches!(c, '_' | '.'))
+            {
+                end = at + c.len_utf8();
+            }
+            let word = &source[start..end];
+            let called = source[end..].trim_start().starts_with('(');
+            if !called && !matches!(word, "true" | "false" | "in" | "if" | "else") {
+                paths.push(word.split('.').map(str::to_owned).collect());
+            }
+        }
+    }
+    paths
+}

@@ -1,0 +1,106 @@
+//! No identifier of a card survives redaction, wherever it stands.
+
+use super::super::record::Field;
+use super::super::{Redactor, to_json};
+use super::{SERIAL, UUID, case, failing, on_h200};
+use crate::outcome::{Finding, FindingKind, Outcome, Reason, ReasonKind};
+use serde_json::json;
+
+#[test]
+fn uuid_and_serial_are_hashed_everywhere() {
+    let mut report = failing();
+    report
+        .run
+        .environment
+        .insert("CUDA_VISIBLE_DEVICES".to_owned(), UUID.to_owned());
+    report
+        .device
+        .before
+        .insert("gpu_uuid".to_owned(), Field::Value(json!(UUID)));
+    report
+        .host
+        .insert("note".to_owned(), json!([{"card": SERIAL}]));
+    let mut hit = case("exact", 1, Outcome::Error);
+    hit.reason = Some(Reason::new(
+        ReasonKind::Environment,
+        format!("card {UUID} ({SERIAL}) fell off"),
+    ));
+    hit.findings.push(
+        Finding::new(FindingKind::Health, format!("Xid on {UUID}"))
+            .with_detail(vec![format!("serial {SERIAL}")]),
+    );
+    hit.reported
+        .insert("lock".to_owned(), json!(format!("/tmp/{UUID}.lock")));
+    hit.repro = format!("cuda-gates run --device {UUID} --exact 'x'");
+    report.cases.push(hit);
+
+    let text = to_json(&Redactor::of(&report.device).report(report.clone()).unwrap()).unwrap();
+    for secret in [UUID, &UUID[4..], SERIAL] {
+        assert!(!text.contains(secret), "{secret} is still there");
+    }
+    let error = &text[text.find("fell off").unwrap() - 60..];
+    assert!(error.contains("redacted:"), "{error}");
+    assert_eq!(
+        serde_json::from_str::<serde_json::Value>(&text).unwrap()["cases"][6]["id"],
+        json!(report.cases[6].id)
+    );
+}
+
+#[test]
+fn axes_and_rows_keep_their_order() {
+    let mut record = super::passing().cases[5].clone();
+    record.params = super::params(&[("z", 1.into()), ("a", UUID.into())]);
+    record.timings.reverse();
+    let redacted = Redactor::of(&on_h200().device)
+        .case(record.clone())
+        .unwrap();
+    assert_eq!(redacted.params.keys().collect::<Vec<_>>(), ["z", "a"]);
+    assert_eq!(redacted.timings, record.timings);
+    assert!(redacted.timings.keys().eq(record.timings.keys()));
+    assert!(
+        redacted.params["a"]
+            .as_str()
+            .unwrap()
+            .starts_with("redacted:")
+    );
+}
+
+#[test]
+fn other_cards_and_shortened_uuids_are_hashed_too() {
+    let redactor = Redactor::of(&on_h200().device);
+    let text = redactor
+        .text("on GPU-ffffffff-0000-1111-2222-333333333333, MIG-1234abcd and GPU-0a1b2c3d!");
+    assert!(!text.contains("GPU-") && !text.contains("MIG-"), "{text}");
+    assert_eq!(text.matches("redacted:").count(), 3, "{text}");
+}
+
+#[test]
+fn words_that_identify_nobody_stay() {
+    let mut device = on_h200().device;
+    device
+        .identity
+        .insert("board_serial".to_owned(), Field::Value(json!("0")));
+    let redactor = Redactor::of(&device);
+    let text = "GPU-wide 0 of 10; MIG-capable; GPU-ab";
+    assert_eq!(redactor.text(text), text);
+}
+
+#[test]
+fn a_numeric_serial_is_a_serial() {
+    let mut facts = on_h200();
+    facts.device.identity.insert(
+        "serial".to_owned(),
+        Field::Value(json!(1_650_024_030_123_u64)),
+    );
+    let facts = Redactor::of(&facts.device).facts(facts).unwrap();
+    assert!(!format!("{facts:?}").contains(SERIAL));
+}
+
+#[test]
+fn one_card_has_one_hash_and_redacting_twice_changes_nothing() {
+    let once = Redactor::of(&on_h200().device).facts(on_h200()).unwrap();
+    let info = once.device.info.as_ref().unwrap().uuid.clone().unwrap();
+    assert_eq!(once.device.identity["uuid"], Field::Value(json!(info)));
+    let twice = Redactor::of(&once.device).facts(once.clone()).unwrap();
+    assert_eq!(twice, once);
+}

@@ -1,0 +1,144 @@
+//! The three views of a record.
+
+use std::path::Path;
+
+use super::super::markdown::BYTES_MAX;
+use super::super::{junit_xml, summary_markdown, summary_text};
+use super::{case, empty, failing, passing, simulated};
+use crate::outcome::{Finding, FindingKind, Outcome, Reason, ReasonKind};
+
+fn text(report: &super::Report) -> String {
+    summary_text(
+        report,
+        100,
+        Some(Path::new(
+            "reports/580.159.04/NVIDIA-H200/20261129T224100Z-3f2a",
+        )),
+    )
+}
+
+#[test]
+fn terminal_summaries() {
+    insta::assert_snapshot!("passing", text(&passing()));
+    insta::assert_snapshot!("failing", text(&failing()));
+    insta::assert_snapshot!("simulated", text(&simulated()));
+    insta::assert_snapshot!("empty", text(&empty()));
+}
+
+#[test]
+fn markdown_summaries() {
+    insta::assert_snapshot!("passing_markdown", summary_markdown(&passing()));
+    insta::assert_snapshot!("failing_markdown", summary_markdown(&failing()));
+}
+
+#[test]
+fn junit_reports() {
+    insta::assert_snapshot!("failing_junit", junit_xml(&failing()).unwrap());
+    insta::assert_snapshot!("simulated_junit", junit_xml(&simulated()).unwrap());
+}
+
+#[test]
+fn no_line_is_wider_than_the_terminal_for_tables() {
+    let shown = summary_text(&passing(), 60, None);
+    let ruled = shown
+        .lines()
+        .filter(|l| l.contains('│') || l.starts_with(['─', ' ']));
+    let widths: Vec<usize> = ruled.map(|l| l.chars().count()).collect();
+    assert!(
+        widths.len() > 20 && widths.iter().all(|w| *w <= 60),
+        "{shown}"
+    );
+    assert!(shown.contains(" compaction "), "names stay whole: {shown}");
+}
+
+/// A run in which everything fails at length.
+fn flood(cases: usize) -> super::Report {
+    let mut report = failing();
+    report.cases = (0..cases)
+        .map(|i| {
+            let mut record = case("exact_compaction", i as i64, Outcome::Fail);
+            let detail = (0..40)
+                .map(|line| format!("[{line}] <&>`|` {}", "é".repeat(300)))
+                .collect();
+            record
+                .findings
+                .push(Finding::new(FindingKind::Mismatch, "x".repeat(4000)).with_detail(detail));
+            record
+        })
+        .collect();
+    report
+}
+
+#[test]
+fn markdown_is_bounded_and_says_what_is_left_out() {
+    let shown = summary_markdown(&flood(3000));
+    assert!(shown.len() < BYTES_MAX, "{}", shown.len());
+    assert!(shown.contains("more parts do not fit here"));
+    assert!(
+        shown.contains("| exact\\_compaction |"),
+        "the tables come after the failures"
+    );
+    assert_eq!(
+        shown.matches("<details>").count(),
+        shown.matches("</details>").count()
+    );
+}
+
+#[test]
+fn the_terminal_is_not_flooded() {
+    let shown = summary_text(&flood(3000), 100, None);
+    assert_eq!(shown.matches("again:").count(), 20);
+    assert!(shown.contains("and 2980 more failed or ended in error:"));
+    assert!(shown.lines().count() < 600, "{}", shown.lines().count());
+}
+
+#[test]
+fn an_error_that_all_cases_share_is_told_once() {
+    let mut report = empty();
+    report.cases = (0..216)
+        .map(|i| {
+            let mut record = case("scan_total", i, Outcome::Error);
+            record.reason = Some(Reason::new(ReasonKind::Environment, "no driver"));
+            record
+        })
+        .collect();
+    let shown = summary_text(&report, 100, None);
+    assert_eq!(shown.matches("environment: no driver").count(), 1);
+    assert!(shown.contains("ERROR 216 cases:"), "{shown}");
+}
+
+#[test]
+fn hostile_text_stays_text() {
+    let mut report = failing();
+    let nasty = "</pre></details>\n\n# <b>|`*_\u{1b}[31m]]>\u{fffe}\0 & \"'";
+    report.cases[1].findings[0].message = nasty.to_owned();
+    report.cases[2].reason = Some(Reason::new(ReasonKind::Setup, nasty));
+    let markdown = summary_markdown(&report);
+    assert_eq!(markdown.matches("</details>").count(), 3, "{markdown}");
+    assert!(!markdown.contains("\u{1b}"), "{markdown}");
+    let terminal = summary_text(&report, 100, None);
+    assert!(!terminal.contains(['\u{1b}', '\0']), "{terminal}");
+    let xml = junit_xml(&report).unwrap();
+    quick_junit::Report::deserialize_from_str(&xml).expect("well-formed");
+    assert!(!xml.contains(['\u{1b}', '\0', '\u{fffe}']));
+}
+
+#[test]
+fn junit_counts_agree_with_the_record() {
+    let xml = junit_xml(&failing()).unwrap();
+    let junit = quick_junit::Report::deserialize_from_str(&xml).expect("well-formed");
+    assert_eq!((junit.tests, junit.failures, junit.errors), (6, 2, 2));
+    let skipped = |t: &&quick_junit::TestCase| {
+        matches!(t.status, quick_junit::TestCaseStatus::Skipped { .. })
+    };
+    assert_eq!(
+        junit.test_suites[0]
+            .test_cases
+            .iter()
+            .filter(skipped)
+            .count(),
+        1,
+        "the waived one"
+    );
+    assert_eq!(junit.test_suites[0].name.as_str(), "compaction");
+}

@@ -1,0 +1,158 @@
+//! The summary on a terminal. The only place that names comfy-table.
+
+use std::path::Path;
+
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, presets};
+
+use super::record::{Report, Totals};
+use super::summary::{Grid, Summary, Trouble};
+use crate::outcome::Outcome;
+
+/// Failures told in full; the others by name.
+const TROUBLES_MAX: usize = 20;
+/// Names told of those, and of an error that many cases share.
+const NAMES_MAX: usize = 8;
+/// Narrower than this, tables cannot be laid out.
+const WIDTH_MIN: usize = 40;
+
+/// What a terminal `width` columns wide shows at the end of a run. `folder`: where the report is.
+pub fn summary_text(report: &Report, width: usize, folder: Option<&Path>) -> String {
+    let summary = Summary::of(report);
+    let width = width.max(WIDTH_MIN);
+    let mut out = String::new();
+    for (label, text) in &summary.header {
+        line(&mut out, &format!("{label:>8}  {text}"));
+    }
+    if let Some(folder) = folder {
+        line(&mut out, &format!("  folder  {}", folder.display()));
+    }
+    for trouble in summary.troubles.iter().take(TROUBLES_MAX) {
+        line(&mut out, "");
+        show_trouble(&mut out, trouble);
+    }
+    show_rest(&mut out, &summary.troubles);
+    for gates in &summary.gates {
+        line(&mut out, "");
+        line(&mut out, &gates.suite);
+        let rows: Vec<Vec<String>> = gates
+            .rows
+            .iter()
+            .map(|(gate, totals)| gate_row(gate, totals))
+            .collect();
+        let columns = ["gate", "pass", "fail", "skip", "waived", "error"].map(str::to_owned);
+        line(&mut out, &table(&columns, 1, &rows, width));
+    }
+    for grid in &summary.grids {
+        line(&mut out, "");
+        show_grid(&mut out, grid, width);
+    }
+    if !summary.skips.is_empty() {
+        line(&mut out, "");
+        for (reason, count) in &summary.skips {
+            line(&mut out, &format!("{count} skipped: {reason}"));
+        }
+    }
+    line(&mut out, "");
+    line(&mut out, &summary.totals);
+    if let Some(folder) = folder {
+        line(&mut out, &format!("report: {}", folder.display()));
+    }
+    out
+}
+
+fn show_trouble(out: &mut String, trouble: &Trouble) {
+    let word = if trouble.outcome == Outcome::Fail {
+        "FAIL"
+    } else {
+        "ERROR"
+    };
+    match trouble.ids.as_slice() {
+        [id] => line(out, &format!("{word:<5} {id}")),
+        ids => {
+            line(out, &format!("{word:<5} {} cases:", ids.len()));
+            names(out, ids);
+        }
+    }
+    for text in &trouble.lines {
+        line(out, &format!("      {text}"));
+    }
+    line(out, &format!("      again: {}", trouble.repro));
+}
+
+fn show_rest(out: &mut String, troubles: &[Trouble]) {
+    let Some(rest) = troubles.get(TROUBLES_MAX..).filter(|rest| !rest.is_empty()) else {
+        return;
+    };
+    let ids: Vec<String> = rest.iter().flat_map(|t| t.ids.iter().cloned()).collect();
+    line(out, "");
+    line(
+        out,
+        &format!("and {} more failed or ended in error:", ids.len()),
+    );
+    names(out, &ids);
+}
+
+fn names(out: &mut String, ids: &[String]) {
+    for id in ids.iter().take(NAMES_MAX) {
+        line(out, &format!("      {id}"));
+    }
+    if ids.len() > NAMES_MAX {
+        let more = ids.len() - NAMES_MAX;
+        line(out, &format!("      … {more} more, all in report.json"));
+    }
+}
+
+fn gate_row(gate: &str, totals: &Totals) -> Vec<String> {
+    let counts = [
+        totals.pass,
+        totals.fail,
+        totals.skip,
+        totals.waived,
+        totals.error,
+    ];
+    let mut row = vec![gate.to_owned()];
+    row.extend(counts.iter().map(|&count| match count {
+        0 => "·".to_owned(),
+        count => count.to_string(),
+    }));
+    row
+}
+
+fn show_grid(out: &mut String, grid: &Grid, width: usize) {
+    line(out, &grid.title);
+    line(out, &table(&grid.columns, grid.labels, &grid.rows, width));
+    for note in &grid.notes {
+        line(out, note);
+    }
+}
+
+fn table(columns: &[String], labels: usize, rows: &[Vec<String>], width: usize) -> String {
+    let mut table = Table::new();
+    table
+        .load_style(presets::NOTHING.header_separator(LineStyle::none().fill('─').junction('─')))
+        .set_content_arrangement(ContentArrangement::Dynamic)
+        .set_width(u16::try_from(width).unwrap_or(u16::MAX))
+        .set_header(columns.to_vec());
+    for row in rows {
+        table.add_row(row.clone());
+    }
+    for (index, column) in table.column_iter_mut().enumerate() {
+        if index < labels {
+            // A name broken in two cannot be searched for.
+            column.set_constraint(ColumnConstraint::ContentWidth);
+        } else {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    table.trim_fmt()
+}
+
+/// Adds a line. Control characters, which would talk to the terminal, are replaced.
+fn line(out: &mut String, text: &str) {
+    out.extend(text.trim_end().chars().map(|c| match c {
+        '\n' => c,
+        c if c.is_control() => '\u{fffd}',
+        c => c,
+    }));
+    out.push('\n');
+}

@@ -1,0 +1,30 @@
+//! The binary's own run: the same cases and the same judge as under `cargo test`, with progress instead of a list.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use super::Judge;
+use super::progress::Progress;
+use super::session::Session;
+
+/// Runs every case that is not decided, at most `threads` at once, each as soon as a thread is free.
+pub(super) fn run(session: &Session, threads: usize) {
+    let cases: Vec<_> = session
+        .cases()
+        .iter()
+        .filter(|planned| planned.decided.is_none())
+        .collect();
+    let progress = Progress::new(cases.len());
+    let next = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        for _ in 0..threads.clamp(1, cases.len().max(1)) {
+            scope.spawn(|| {
+                while let Some(planned) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    progress.begun(&planned.case.id);
+                    progress.ended(&session.judge(&planned.case));
+                }
+            });
+        }
+    });
+    progress.finish();
+}

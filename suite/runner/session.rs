@@ -1,0 +1,328 @@
+//! One run: its cases, its workers, its records, its verdict.
+
+use std::path::PathBuf;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+
+use super::blank::unjudged;
+use super::choice::Chosen;
+use super::recorder::Recorder;
+use super::tables::Columns;
+use super::text::{STDERR, STDOUT};
+use super::verdict::Verdict;
+use super::{Judge, PlannedCase};
+use crate::archive::Store;
+use crate::case::Case;
+use crate::check;
+use crate::device::DeviceKind;
+use crate::device::cuda::CardLock;
+use crate::expr::Engine;
+use crate::identity::{self, Identity};
+use crate::outcome::{Fault, Outcome, Reason, ReasonKind};
+use crate::report::record::{CaseRecord, DeviceRecord, Report, RunRecord, SpecRecord, SuiteRecord};
+use crate::report::{Facts, tables};
+use crate::spec::model::{Expect, Profile, Suite};
+use crate::worker::{Answer, Output, Pool, cleared};
+
+/// How long a case may wait for a card that another run holds. The longest case of that run is shorter.
+const CARD_WAIT: Duration = Duration::from_secs(600);
+
+/// What a run is made of, all choices made.
+pub(super) struct Parts {
+    pub chosen: Chosen,
+    pub profile: Profile,
+    pub suites: Vec<Suite>,
+    /// The selected cases, in order.
+    pub cases: Vec<PlannedCase>,
+    pub filtered: bool,
+    pub store: Store,
+    /// The run that other processes take part in, by its key.
+    pub joined: Option<String>,
+    pub redact: bool,
+    pub pool: Pool,
+    /// Puts the command together that runs a case again.
+    pub repro: Box<dyn Fn(&str) -> String + Send + Sync>,
+}
+
+/// A run. Its folder opens, and its first worker starts, with the first case.
+pub(super) struct Session {
+    parts: Parts,
+    started: Timestamp,
+    clock: Instant,
+    begun: OnceLock<Result<Begun, Reason>>,
+}
+
+struct Begun {
+    recorder: Recorder,
+    facts: Facts,
+}
+
+/// A run that is over.
+pub(super) struct Ended {
+    /// None when no case was run: there is nothing to report.
+    pub report: Option<Report>,
+    pub folder: Option<PathBuf>,
+    pub verdict: Verdict,
+    /// Why the archive is not complete.
+    pub trouble: Option<String>,
+}
+
+impl Judge for Session {
+    fn judge(&self, case: &Case) -> CaseRecord {
+        match self.begun() {
+            Ok(begun) => begun.recorder.record(self.run(case)),
+            Err(reason) => self.with_repro(unjudged(case, Outcome::Error, reason.clone())),
+        }
+    }
+}
+
+impl Session {
+    pub(super) fn new(parts: Parts) -> Self {
+        Self {
+            parts,
+            started: Timestamp::now(),
+            clock: Instant::now(),
+            begun: OnceLock::new(),
+        }
+    }
+
+    pub(super) fn cases(&self) -> &[PlannedCase] {
+        &self.parts.cases
+    }
+
+    /// The record of a case that is skipped before any device is opened.
+    pub(super) fn skip(&self, case: &Case, reason: &Reason) -> CaseRecord {
+        self.with_repro(unjudged(case, Outcome::Skip, reason.clone()))
+    }
+
+    fn begun(&self) -> Result<&Begun, &Reason> {
+        self.begun.get_or_init(|| self.begin()).as_ref()
+    }
+
+    /// Opens the device, reads who it is, and opens the run's folder.
+    fn begin(&self) -> Result<Begun, Reason> {
+        // A failure comes again with each case, or is over by then.
+        let unavailable = self.parts.pool.open().err().map(|fault| fault.reason);
+        let facts = self.facts(unavailable);
+        let parts = &self.parts;
+        let key = parts.joined.as_deref();
+        Recorder::begin(&parts.store, key, facts.clone(), parts.redact)
+            .map(|recorder| Begun { recorder, facts })
+            .map_err(|error| Reason::new(ReasonKind::Setup, error.to_string()))
+    }
+
+    fn facts(&self, unavailable: Option<Reason>) -> Facts {
+        let parts = &self.parts;
+        Facts {
+            run: RunRecord {
+                id: String::new(),
+                started: self.started.to_string(),
+                finished: None,
+                profile: parts.profile.name().to_owned(),
+                complete: false,
+                filtered: parts.filtered,
+                environment: cleared(),
+                work_ms: 0.0,
+                wall_ms: 0.0,
+            },
+            suite: suite_record(&parts.suites),
+            host: identity::host(),
+            toolchain: identity::toolchain(),
+            device: self.device(unavailable),
+        }
+    }
+
+    fn device(&self, unavailable: Option<Reason>) -> DeviceRecord {
+        let info = self.parts.pool.device();
+        let uuid = info.as_ref().and_then(|info| info.uuid.as_deref());
+        let identity = self.identity(uuid);
+        let (driver_version, fields, live) = match identity {
+            Some(identity) => (identity.driver_version, identity.fields, identity.live),
+            None => Default::default(),
+        };
+        DeviceRecord {
+            unavailable: unavailable
+                .filter(|_| info.is_none())
+                .map(|reason| self.parts.chosen.explain(reason)),
+            info,
+            driver_version,
+            identity: fields,
+            before: live,
+            after: Default::default(),
+        }
+    }
+
+    /// The card's identity as it is now; none for the simulated device.
+    fn identity(&self, uuid: Option<&str>) -> Option<Identity> {
+        let is_card = self.parts.chosen.kind() == DeviceKind::Cuda;
+        is_card.then(|| identity::read(uuid))
+    }
+
+    /// Runs a case in a worker, alone on its card, without recording it.
+    fn run(&self, case: &Case) -> CaseRecord {
+        let clock = Instant::now();
+        let uuid = self.parts.pool.device().and_then(|info| info.uuid);
+        let deadline = clock + CARD_WAIT;
+        let lock = uuid.map(|uuid| CardLock::acquire(&uuid, deadline));
+        let answer = match lock.transpose() {
+            Ok(_lock) => self.parts.pool.run(&case.id),
+            Err(fault) => Answer {
+                result: Err(fault),
+                output: Output::default(),
+            },
+        };
+        let mut record = match answer.result {
+            Ok(record) => record,
+            Err(fault) => {
+                let mut record = self.unanswered(case, fault);
+                record.duration_ms = milliseconds(clock.elapsed());
+                record
+            }
+        };
+        attach(&mut record, answer.output);
+        self.with_repro(record)
+    }
+
+    /// The record of a case whose worker gave none. A gate may expect the death it died of.
+    fn unanswered(&self, case: &Case, fault: Fault) -> CaseRecord {
+        let reason = self.parts.chosen.explain(fault.reason);
+        let expect = match reason.kind {
+            ReasonKind::KernelFault | ReasonKind::Hang => self.expectation(case),
+            _ => &Expect::Pass,
+        };
+        let kind = self.parts.chosen.kind();
+        let judged = check::expectation(
+            expect,
+            kind,
+            Outcome::Error,
+            Vec::new(),
+            Some(reason.clone()),
+        );
+        let mut record = unjudged(case, judged.0, reason);
+        (record.reason, record.findings) = (judged.1, judged.2);
+        record
+    }
+
+    fn expectation(&self, case: &Case) -> &Expect {
+        let suite = self.parts.suites.iter().find(|s| s.name == case.suite);
+        let gate = suite.and_then(|suite| suite.gates.get(&case.gate));
+        gate.map_or(&Expect::Pass, |gate| &gate.expect)
+    }
+
+    fn with_repro(&self, mut record: CaseRecord) -> CaseRecord {
+        record.repro = (self.parts.repro)(&record.id);
+        record
+    }
+
+    /// Ends the workers, reads the device's identity again, writes the report and gives the verdict.
+    pub(super) fn finish(&self) -> Ended {
+        let work = self.parts.pool.work();
+        self.parts.pool.close();
+        let skipped: Vec<CaseRecord> = self
+            .parts
+            .cases
+            .iter()
+            .filter_map(|planned| Some(self.skip(&planned.case, planned.decided.as_ref()?)))
+            .collect();
+        match self.begun.get() {
+            None => Ended {
+                report: None,
+                folder: None,
+                verdict: Verdict::Nothing,
+                trouble: None,
+            },
+            Some(Err(reason)) => Ended {
+                report: None,
+                folder: None,
+                verdict: Verdict::Usage,
+                trouble: Some(reason.message.clone()),
+            },
+            Some(Ok(begun)) => self.conclude(begun, skipped, work),
+        }
+    }
+
+    fn conclude(&self, begun: &Begun, skipped: Vec<CaseRecord>, work: Duration) -> Ended {
+        let Begun { recorder, facts } = begun;
+        for record in skipped {
+            recorder.record(record);
+        }
+        let (mut records, mut trouble) = recorder.take();
+        let place = |id: &str| self.parts.cases.iter().position(|p| p.case.id == id);
+        records.sort_by_cached_key(|record| place(&record.id));
+        let verdict = match Verdict::of(&records) {
+            Verdict::Passed if trouble.is_some() => Verdict::Failed,
+            verdict => verdict,
+        };
+        let folder = Some(recorder.path().to_owned());
+        if self.parts.joined.is_some() {
+            return Ended {
+                report: None,
+                folder,
+                verdict,
+                trouble,
+            };
+        }
+        let facts = self.finished(facts.clone(), recorder.id(), work, records.len());
+        let tables = tables::evaluate(&self.parts.suites, &records, &Columns(Engine::new()));
+        let (report, written) = recorder.finish(facts.into_report(records, tables));
+        if let Err(error) = written {
+            trouble.get_or_insert(error.to_string());
+        }
+        Ended {
+            verdict: match verdict {
+                Verdict::Passed if trouble.is_some() => Verdict::Failed,
+                verdict => verdict,
+            },
+            report: Some(report),
+            folder,
+            trouble,
+        }
+    }
+
+    fn finished(&self, mut facts: Facts, id: &str, work: Duration, records: usize) -> Facts {
+        let uuid = facts.device.info.as_ref().and_then(|i| i.uuid.clone());
+        facts.device.after = self
+            .identity(uuid.as_deref())
+            .map_or_else(Default::default, |identity| identity.live);
+        facts.run.id = id.to_owned();
+        facts.run.finished = Some(Timestamp::now().to_string());
+        facts.run.complete = records == self.parts.cases.len();
+        facts.run.work_ms = milliseconds(work);
+        facts.run.wall_ms = milliseconds(self.clock.elapsed());
+        facts
+    }
+}
+
+/// The suite's version, the commit it was built from, and every spec's hash.
+fn suite_record(suites: &[Suite]) -> SuiteRecord {
+    SuiteRecord {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        commit: option_env!("CUDA_GATES_COMMIT").map(str::to_owned),
+        dirty: option_env!("CUDA_GATES_DIRTY").map(|dirty| dirty == "true"),
+        specs: suites
+            .iter()
+            .map(|suite| SpecRecord {
+                path: suite.path.clone(),
+                sha256: suite.sha256.clone(),
+            })
+            .collect(),
+    }
+}
+
+/// What a worker printed goes with its case, where a reader of the report finds it.
+fn attach(record: &mut CaseRecord, output: Output) {
+    for (name, text) in [(STDOUT, output.stdout), (STDERR, output.stderr)] {
+        if !text.is_empty() {
+            record.reported.insert(name.to_owned(), text.into());
+        }
+    }
+}
+
+fn milliseconds(duration: Duration) -> f64 {
+    duration.as_secs_f64() * 1e3
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,268 @@
+//! Sessions over a worker that is a shell script: it answers what the test gave it, by the case's gate.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::Path;
+
+use indexmap::IndexMap;
+
+use super::*;
+use crate::archive::State;
+use crate::image::ImageKind;
+use crate::report::{case_from_line, case_to_line};
+use crate::runner::direct;
+use crate::spec::model::{Check, Expr, Gate, Place};
+use crate::worker::{Address, Launch, WorkerConfig};
+
+/// `$1`: the answer to hello, `$2`: the record of a case, with `ID` for its id.
+const WORKER: &str = r#"
+exec 3>&0
+read -r hello
+printf '%s\n' "$1" >&3
+while read -r line; do
+    id=${line#*'"id":"'}; id=${id%%'"'*}
+    case "$line" in
+    *die*) echo "out of memory" >&2; kill -9 $$ ;;
+    *hang*) exec sleep 100 ;;
+    *bye*) exit 0 ;;
+    *print*) printf 'from a kernel' ;;
+    esac
+    case "$line" in
+    *fail*) outcome=fail ;;
+    *) outcome=pass ;;
+    esac
+    printf '%s\n' "$2" | sed "s/ID/$id/; s/OUTCOME/$outcome/" >&3
+done
+"#;
+
+const READY: &str = r#"{"ready":{"version":1,"device":{"kind":"sim","name":"script","uuid":null,
+"compute_capability":[7,5],"cuda_driver_version":null,"total_memory_bytes":0,"l2_bytes":0}}}"#;
+const REFUSED: &str = r#"{"refused":{"reason":{"kind":"environment","message":"no card"}}}"#;
+
+fn case(gate: &str) -> Case {
+    Case {
+        id: format!("s::{gate}::jit"),
+        suite: "s".into(),
+        block: 0,
+        gate: gate.into(),
+        check: "assert".into(),
+        image: ImageKind::Jit,
+        params: IndexMap::new(),
+    }
+}
+
+/// A suite whose gate `hang_expected` expects to hang.
+fn suite() -> Suite {
+    let that = Expr {
+        source: "true".into(),
+        place: Place::default(),
+    };
+    let gate = Gate {
+        check: Check::Assert {
+            run: "run".into(),
+            that,
+        },
+        expect: Expect::Error {
+            kind: ReasonKind::Hang,
+        },
+        devices: Vec::new(),
+        report: IndexMap::new(),
+        place: Place::default(),
+    };
+    Suite {
+        name: "s".into(),
+        title: String::new(),
+        path: "specs/s.yaml".into(),
+        sha256: "00".into(),
+        kernels: Vec::new(),
+        blocks: Vec::new(),
+        lets: IndexMap::new(),
+        require: Vec::new(),
+        buffers: IndexMap::new(),
+        pipelines: IndexMap::new(),
+        gates: IndexMap::from([("hang_expected".to_owned(), gate)]),
+        tables: IndexMap::new(),
+    }
+}
+
+fn answer() -> String {
+    let mut record = unjudged(
+        &case("ID"),
+        Outcome::Pass,
+        Reason::new(ReasonKind::Setup, ""),
+    );
+    record.id = "ID".into();
+    record.reason = None;
+    let line = case_to_line(&record).unwrap();
+    let line = line.replace(r#""outcome":"pass""#, r#""outcome":"OUTCOME""#);
+    format!(r#"{{"result":{{"record":{},"lost":false}}}}"#, line.trim())
+}
+
+fn session(reports: &Path, hello: &str, gates: &[&str]) -> Session {
+    let hello = hello.replace('\n', "");
+    let words = ["-c", WORKER, "worker", &hello, &answer()];
+    let launch = Launch {
+        program: "sh".into(),
+        arguments: words.iter().map(OsString::from).collect(),
+        config: WorkerConfig::new(Address::Sim),
+        startup_deadline: Duration::from_secs(20),
+        case_deadline: Duration::from_secs(2),
+    };
+    Session::new(Parts {
+        chosen: Chosen {
+            address: Address::Sim,
+            found: None,
+        },
+        profile: Profile::Quick,
+        suites: vec![suite()],
+        cases: gates
+            .iter()
+            .map(|gate| PlannedCase {
+                case: case(gate),
+                decided: gate
+                    .starts_with("skip")
+                    .then(|| Reason::new(ReasonKind::Unsupported, "not here")),
+            })
+            .collect(),
+        filtered: false,
+        store: Store::open(reports),
+        joined: None,
+        redact: false,
+        pool: Pool::new(launch, 2),
+        repro: Box::new(|id| format!("again {id}")),
+    })
+}
+
+fn ended(reports: &Path, hello: &str, gates: &[&str]) -> Ended {
+    let session = session(reports, hello, gates);
+    direct::run(&session, 2);
+    session.finish()
+}
+
+#[test]
+fn a_run_is_archived_in_the_order_of_selection_with_its_skips() {
+    let reports = tempfile::tempdir().unwrap();
+    let ended = ended(reports.path(), READY, &["c", "skip_b", "print_a", "d"]);
+    assert_eq!(ended.verdict, Verdict::Passed);
+    let report = ended.report.unwrap();
+    let ids: Vec<&str> = report.cases.iter().map(|c| c.id.as_str()).collect();
+    assert_eq!(
+        ids,
+        [
+            "s::c::jit",
+            "s::skip_b::jit",
+            "s::print_a::jit",
+            "s::d::jit"
+        ]
+    );
+    assert_eq!(report.cases[1].outcome, Outcome::Skip);
+    assert_eq!(report.cases[2].reported["stdout"], "from a kernel");
+    assert_eq!(report.cases[0].repro, "again s::c::jit");
+    assert_eq!((report.totals.pass, report.totals.skip), (3, 1));
+    assert!(report.run.complete);
+    let folder = ended.folder.unwrap();
+    assert!(folder.starts_with(reports.path().join("sim")), "{folder:?}");
+    let listed = Store::open(reports.path()).list().unwrap();
+    assert_eq!(listed[0].state, State::Complete);
+}
+
+#[test]
+fn a_case_that_kills_its_worker_leaves_the_others() {
+    let reports = tempfile::tempdir().unwrap();
+    let gates = ["a", "die", "fail", "b"];
+    let ended = ended(reports.path(), READY, &gates);
+    assert_eq!(ended.verdict, Verdict::Failed);
+    let cases = ended.report.unwrap().cases;
+    let outcomes: Vec<Outcome> = cases.iter().map(|c| c.outcome).collect();
+    assert_eq!(
+        outcomes,
+        [Outcome::Pass, Outcome::Error, Outcome::Fail, Outcome::Pass]
+    );
+    let reason = cases[1].reason.as_ref().unwrap();
+    assert_eq!(reason.kind, ReasonKind::KernelFault);
+    assert!(reason.message.contains("SIGKILL"), "{reason}");
+    assert_eq!(cases[1].reported["stderr"], "out of memory\n");
+}
+
+#[test]
+fn a_hang_that_was_expected_passes_and_another_does_not() {
+    let reports = tempfile::tempdir().unwrap();
+    let ended = ended(reports.path(), READY, &["hang_expected", "hang"]);
+    let cases = ended.report.unwrap().cases;
+    assert_eq!(cases[0].outcome, Outcome::Pass);
+    assert_eq!(cases[1].outcome, Outcome::Error);
+    assert_eq!(cases[1].reason.as_ref().unwrap().kind, ReasonKind::Hang);
+    assert!(cases[1].duration_ms >= 2000.0);
+}
+
+#[test]
+fn without_a_device_every_case_tells_why_and_the_report_says_no_driver() {
+    let reports = tempfile::tempdir().unwrap();
+    let ended = ended(reports.path(), REFUSED, &["a", "b"]);
+    assert_eq!(ended.verdict, Verdict::Environment);
+    let report = ended.report.unwrap();
+    assert_eq!(report.totals.error, 2);
+    let reason = report.device.unavailable.unwrap();
+    assert_eq!(reason.to_string(), "environment: no card");
+    assert_eq!(report.cases[1].reason.as_ref(), Some(&reason));
+    let folder = ended.folder.unwrap();
+    assert!(
+        folder.starts_with(reports.path().join("no-driver")),
+        "{folder:?}"
+    );
+}
+
+#[test]
+fn each_result_is_on_disk_before_the_next_starts() {
+    let reports = tempfile::tempdir().unwrap();
+    let session = session(reports.path(), READY, &["a", "b"]);
+    assert!(
+        !reports.path().join("sim").exists(),
+        "nothing is written before the first case"
+    );
+    session.judge(&case("a"));
+    // The run is not over, and somebody reads it.
+    let listed = Store::open(reports.path()).list().unwrap();
+    assert_eq!(listed[0].state, State::Incomplete);
+    let text = fs::read_to_string(listed[0].path.join("results.jsonl")).unwrap();
+    assert_eq!(case_from_line(text.trim()).unwrap().id, "s::a::jit");
+}
+
+#[test]
+fn nothing_run_writes_nothing() {
+    let reports = tempfile::tempdir().unwrap();
+    let ended = ended(reports.path(), READY, &["skip_a"]);
+    assert_eq!(ended.verdict, Verdict::Nothing);
+    assert!(ended.report.is_none());
+    assert_eq!(fs::read_dir(reports.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn an_archive_that_cannot_be_written_stops_the_run() {
+    let reports = tempfile::NamedTempFile::new().unwrap();
+    let ended = ended(reports.path(), READY, &["a"]);
+    assert_eq!(ended.verdict, Verdict::Usage);
+    let trouble = ended.trouble.unwrap();
+    assert!(trouble.contains("--reports DIR"), "{trouble}");
+}
+
+#[test]
+fn processes_that_share_a_key_share_one_incomplete_run() {
+    let reports = tempfile::tempdir().unwrap();
+    for gate in ["a", "fail"] {
+        let mut session = session(reports.path(), READY, &[gate]);
+        session.parts.joined = Some("9e1f".into());
+        session.judge(&case(gate));
+        let ended = session.finish();
+        assert!(ended.report.is_none());
+        let verdict = match gate {
+            "a" => Verdict::Passed,
+            _ => Verdict::Failed,
+        };
+        assert_eq!(ended.verdict, verdict);
+    }
+    let listed = Store::open(reports.path()).list().unwrap();
+    assert_eq!(listed.len(), 1);
+    assert_eq!(listed[0].state, State::Incomplete);
+    assert_eq!((listed[0].totals.pass, listed[0].totals.fail), (1, 1));
+}

@@ -1,0 +1,253 @@
+//! The two ways to start a run: `cargo test --test gates`, and the binary's `run`.
+
+use std::io::{self, Write};
+use std::num::NonZero;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::thread;
+
+use super::harness::Harness;
+use super::options::{DeviceChoice, Options};
+use super::planned::Planned;
+use super::session::{Ended, Parts, Session};
+use super::verdict::Verdict;
+use super::{PlannedCase, direct};
+use crate::archive::Store;
+use crate::device::DeviceKind;
+use crate::report::summary_text;
+use crate::worker::{Launch, Pool};
+
+/// Columns of the summary where nothing says how wide the terminal is.
+const WIDTH: usize = 100;
+
+/// The binary's `run`: progress on standard error, the summary on standard output. Gives the exit code.
+pub fn run(options: &Options) -> u8 {
+    judged(options).exit_code()
+}
+
+fn judged(options: &Options) -> Verdict {
+    let planned = match Planned::new(options) {
+        Ok(planned) => planned,
+        Err(error) => return refuse(&error),
+    };
+    let cases = planned.select(&options.selection);
+    if cases.is_empty() {
+        complain("error: no case is selected (`cuda-gates list` prints their names)");
+        return Verdict::Nothing;
+    }
+    let filtered = options.selection.is_filtered();
+    let start = Start {
+        options,
+        planned,
+        cases,
+        filtered,
+        joined: None,
+    };
+    let threads = start.threads();
+    let session = match start.session(binary_repro(options)) {
+        Ok(session) => session,
+        Err(error) => return refuse(&error),
+    };
+    direct::run(&session, threads);
+    let ended = session.finish();
+    show(&ended, &mut io::stdout().lock());
+    if ended.verdict == Verdict::Nothing {
+        complain("error: every selected case is skipped");
+    }
+    ended.verdict
+}
+
+/// The `gates` target's main: every case a named test, choices from the environment, libtest's own arguments.
+pub fn gates() -> ExitCode {
+    let harness = Harness::from_process();
+    let mut options = match Options::from_environment(|name| std::env::var_os(name)) {
+        Ok(options) => options,
+        Err(error) => return ExitCode::from(refuse(&error).exit_code()),
+    };
+    options.selection = harness.selection();
+    let planned = match Planned::new(&options) {
+        Ok(planned) => planned,
+        Err(error) => return ExitCode::from(refuse(&error).exit_code()),
+    };
+    let all = planned.cases.clone();
+    let cases: Vec<PlannedCase> = harness.select(&all).into_iter().cloned().collect();
+    let filtered = harness.is_filtered();
+    let lists = harness.lists();
+    let start = Start {
+        options: &options,
+        planned,
+        cases,
+        filtered,
+        joined: nextest_run(),
+    };
+    let threads = start.threads();
+    let session = match start.session(target_repro(&options)) {
+        Ok(session) => Arc::new(session),
+        Err(error) => return ExitCode::from(refuse(&error).exit_code()),
+    };
+    harness.run(&all, Arc::clone(&session) as Arc<dyn super::Judge>, threads);
+    if lists {
+        return ExitCode::SUCCESS;
+    }
+    let ended = session.finish();
+    if !filtered {
+        // Standard output is the harness's.
+        show(&ended, &mut io::stderr().lock());
+    } else if let Some(trouble) = &ended.trouble {
+        complain(&format!("error: {trouble}"));
+    }
+    if ended.verdict == Verdict::Nothing && !filtered {
+        complain("error: no case ran: every one is skipped, or there is none");
+    }
+    ExitCode::from(ended.verdict.libtest_code(filtered))
+}
+
+/// Everything chosen, nothing started.
+struct Start<'o> {
+    options: &'o Options,
+    planned: Planned,
+    cases: Vec<PlannedCase>,
+    filtered: bool,
+    joined: Option<String>,
+}
+
+impl Start<'_> {
+    /// Workers, and trials at once: one a GPU, one a core for the simulated device.
+    fn threads(&self) -> usize {
+        match self.planned.chosen.kind() {
+            DeviceKind::Cuda => 1,
+            DeviceKind::Sim => thread::available_parallelism().map_or(1, NonZero::get),
+        }
+    }
+
+    fn session(self, repro: Repro) -> Result<Session, String> {
+        let threads = self.threads();
+        let mut launch = Launch::this_executable(self.planned.worker)
+            .map_err(|error| format!("cannot tell which executable this is: {error}"))?;
+        launch.case_deadline = self.options.timeout;
+        Ok(Session::new(Parts {
+            chosen: self.planned.chosen,
+            profile: self.planned.profile,
+            suites: self.planned.suites,
+            cases: self.cases,
+            filtered: self.filtered,
+            store: Store::open(&self.options.reports),
+            joined: self.joined,
+            redact: self.options.redact,
+            pool: Pool::new(launch, threads),
+            repro,
+        }))
+    }
+}
+
+/// The run that nextest made of many processes, by its id.
+fn nextest_run() -> Option<String> {
+    std::env::var_os("NEXTEST")?;
+    std::env::var("NEXTEST_RUN_ID").ok()
+}
+
+type Repro = Box<dyn Fn(&str) -> String + Send + Sync>;
+
+fn binary_repro(options: &Options) -> Repro {
+    let mut command = String::from("cuda-gates run");
+    if let DeviceChoice::One(address) = &options.device {
+        command.push_str(&format!(" --device {}", quoted(&address.to_string())));
+    }
+    let path = |path: &Path| quoted(&path.to_string_lossy());
+    if let Some(specs) = &options.specs {
+        command.push_str(&format!(" --specs {}", path(specs)));
+    }
+    if let Some(kernels) = &options.kernels {
+        command.push_str(&format!(" --kernels {}", path(kernels)));
+    }
+    Box::new(move |id| format!("{command} --exact {}", quoted(id)))
+}
+
+fn target_repro(options: &Options) -> Repro {
+    let path = |path: &Path| path.to_string_lossy().into_owned();
+    let device = match &options.device {
+        DeviceChoice::Auto => None,
+        DeviceChoice::One(address) => Some(address.to_string()),
+    };
+    let variables = [
+        ("CUDA_GATES_DEVICE", device),
+        ("CUDA_GATES_SPECS", options.specs.as_deref().map(path)),
+        ("CUDA_GATES_KERNELS", options.kernels.as_deref().map(path)),
+    ];
+    let set: String = variables
+        .into_iter()
+        .filter_map(|(name, value)| Some(format!("{name}={} ", quoted(&value?))))
+        .collect();
+    Box::new(move |id| format!("{set}cargo test --test gates -- --exact {}", quoted(id)))
+}
+
+/// As a shell takes it for one word.
+fn quoted(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-=:,./+@%".contains(c);
+    if !text.is_empty() && text.chars().all(plain) {
+        return text.to_owned();
+    }
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+fn show(ended: &Ended, to: &mut impl Write) {
+    if let Some(report) = &ended.report {
+        let text = summary_text(report, width(), ended.folder.as_deref());
+        // A reader that left does not change the verdict.
+        let _ = to.write_all(text.as_bytes());
+    }
+    if let Some(trouble) = &ended.trouble {
+        complain(&format!("error: {trouble}"));
+    }
+}
+
+fn width() -> usize {
+    let columns = std::env::var("COLUMNS").ok();
+    let columns = columns.and_then(|columns| columns.parse().ok());
+    columns.unwrap_or_else(|| {
+        rustix::termios::tcgetwinsize(io::stdout())
+            .ok()
+            .map(|size| usize::from(size.ws_col))
+            .filter(|columns| *columns > 0)
+            .unwrap_or(WIDTH)
+    })
+}
+
+fn refuse(error: &impl std::fmt::Display) -> Verdict {
+    complain(&format!("error: {error}"));
+    Verdict::Usage
+}
+
+fn complain(text: &str) {
+    let _ = writeln!(io::stderr().lock(), "{}", text.trim_end());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::worker::Address;
+
+    #[test]
+    fn the_command_that_runs_a_case_again_is_one_a_shell_takes() {
+        let plain = Options::default();
+        let id = "s::g::n=1::jit";
+        assert_eq!(
+            binary_repro(&plain)(id),
+            "cuda-gates run --exact s::g::n=1::jit"
+        );
+        let chosen = Options {
+            device: DeviceChoice::One(Address::Sim),
+            specs: Some("my specs".into()),
+            ..Options::default()
+        };
+        assert_eq!(
+            binary_repro(&chosen)("s::g::t=it's::jit"),
+            r"cuda-gates run --device sim --specs 'my specs' --exact 's::g::t=it'\''s::jit'"
+        );
+        assert_eq!(
+            target_repro(&chosen)(id),
+            "CUDA_GATES_DEVICE=sim CUDA_GATES_SPECS='my specs' cargo test --test gates -- --exact s::g::n=1::jit"
+        );
+    }
+}

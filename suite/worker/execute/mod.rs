@@ -1,0 +1,359 @@
+//! One case, from its plan to its record: the glue of the worker process.
+//!
+//! Owns: the order plan → images → inputs → references → session → checks → expectation, the caches of inputs and
+//! references, and the record's numbers. May import everything the flow names up to `report::record`; third-party
+//! crates stay where they are.
+//!
+//! ```no_run
+//! use cuda_gates::{case, device::Device, spec::model::Suite, worker::execute::{Executor, Kernels}};
+//! # fn example(kernels: Box<dyn Kernels>, suites: Vec<Suite>, device: Box<dyn Device>) -> Option<()> {
+//! let case = case::find(&suites, "compaction::exact_compaction::keep=128::n=65537::jit")?;
+//! let mut executor = Executor::new(kernels, suites, device);
+//! let record = executor.run(&case);
+//! println!("{}: {}", record.id, record.outcome);
+//! # Some(())
+//! # }
+//! ```
+
+mod bounds;
+mod cache;
+mod judge;
+#[cfg(test)]
+mod tests;
+mod timing;
+mod wanted;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+use std::time::Instant;
+
+use indexmap::IndexMap;
+
+use crate::case::{self, Case};
+use crate::check;
+use crate::device::session::{self, Ran};
+use crate::device::{Device, DeviceInfo, DeviceKind};
+use crate::expr::Engine;
+use crate::image::{Image, ImageKind};
+use crate::input;
+use crate::outcome::{Fault, Finding, Outcome, Reason, ReasonKind};
+use crate::plan::{self, Plan, Prepared, Signatures, Work};
+use crate::report::record::{CaseRecord, KernelRecord};
+use crate::spec::model::{AxisValue, Check, Expect, Gate, Row, Suite, Timings};
+use crate::value::Array;
+
+use bounds::Facts;
+use cache::Cache;
+use judge::{Judge, Verdict};
+use wanted::{References, Resolver};
+
+/// The kernels a run can use.
+pub trait Kernels: Signatures {
+    /// A module's code for a device of this compute capability.
+    ///
+    /// # Errors
+    /// `setup` when there is none, naming what makes it.
+    fn image(
+        &self,
+        module: &str,
+        kind: ImageKind,
+        compute_capability: (u32, u32),
+    ) -> Result<Image, Fault>;
+}
+
+/// Host bytes kept of inputs, and as many of reference results.
+const CACHE_BYTES_MAX: u64 = 1 << 30;
+
+/// Runs cases on one device, one after the other.
+pub struct Executor {
+    kernels: Box<dyn Kernels>,
+    suites: Arc<[Suite]>,
+    device: Box<dyn Device>,
+    engine: Engine,
+    images: HashMap<(String, ImageKind), Image>,
+    inputs: Cache<input::Request, Array>,
+    references: References,
+    lost: bool,
+}
+
+impl Executor {
+    pub fn new(kernels: Box<dyn Kernels>, suites: Vec<Suite>, device: Box<dyn Device>) -> Self {
+        Self {
+            kernels,
+            suites: suites.into(),
+            device,
+            engine: Engine::new(),
+            images: HashMap::new(),
+            inputs: Cache::new(CACHE_BYTES_MAX),
+            references: Cache::new(CACHE_BYTES_MAX),
+            lost: false,
+        }
+    }
+
+    pub fn suites(&self) -> &[Suite] {
+        &self.suites
+    }
+
+    pub fn info(&self) -> &DeviceInfo {
+        self.device.info()
+    }
+
+    /// Whether the device context is gone, so that nothing more can run in this process.
+    pub fn lost(&self) -> bool {
+        self.lost
+    }
+
+    /// Runs a case. Everything it can end in is an outcome of its record.
+    pub fn run(&mut self, case: &Case) -> CaseRecord {
+        let started = Instant::now();
+        let suites = Arc::clone(&self.suites);
+        let kind = self.device.info().kind;
+        let mut record = blank(case, kind);
+        let found = suites.iter().find(|suite| suite.name == case.suite);
+        let found = found.and_then(|suite| Some((suite, suite.gates.get(&case.gate)?)));
+        let (expect, result) = match found {
+            Some((suite, gate)) => {
+                let result = self.attempt(suite, gate, case, &mut record);
+                (gate.expect.clone(), result)
+            }
+            None => {
+                let message = format!("there is no gate `{}::{}`", case.suite, case.gate);
+                (Expect::Pass, Err(Fault::setup(message)))
+            }
+        };
+        let (outcome, reason) = match result {
+            Ok(Some(skip)) => (Outcome::Skip, Some(skip)),
+            Ok(None) => (Outcome::Pass, None),
+            Err(fault) => {
+                self.lost |= fault.sticky;
+                (outcome_of(&fault.reason), Some(fault.reason))
+            }
+        };
+        let findings = std::mem::take(&mut record.findings);
+        (record.outcome, record.reason, record.findings) =
+            check::expectation(&expect, kind, outcome, findings, reason);
+        record.duration_ms = started.elapsed().as_secs_f64() * 1e3;
+        record
+    }
+
+    /// Fills the record in as far as it gets. The reason of a skip comes back, if no finding stands against it.
+    fn attempt(
+        &mut self,
+        suite: &Suite,
+        gate: &Gate,
+        case: &Case,
+        record: &mut CaseRecord,
+    ) -> Result<Option<Reason>, Fault> {
+        let info = self.device.info().clone();
+        if let Some(skip) = case::decided(suite, case, info.kind) {
+            return Ok(Some(skip));
+        }
+        let prepared = plan::build(suite, case, self.kernels.as_ref(), &self.engine)?;
+        let mut value = |name: &str, count: u64| record.values.insert(name.into(), count.into());
+        value("launches", prepared.launches);
+        value("dropped_launches", prepared.dropped_launches);
+        let images = self.images(&prepared.plan, case, &info)?;
+        record.kernels = images.iter().map(kernel_record).collect();
+        let inputs = self.inputs(&prepared)?;
+        let (verdicts, ran) = self.session(suite, gate, case, (&prepared, &images, &inputs))?;
+        for (kernel, log) in record.kernels.iter_mut().zip(&ran.jit_logs) {
+            kernel.jit_log.clone_from(log);
+        }
+        record.findings.extend(idle(&prepared, gate));
+        record.findings.extend(ran.findings.iter().cloned());
+        let unverified = merge(&prepared.plan, verdicts?, record);
+        let facts = Facts::new(suite, &self.engine, &prepared, &info);
+        match &gate.check {
+            Check::Assert { that, .. } => record.findings.extend(facts.assertion(that)?),
+            Check::Timings(spec) => {
+                let (timings, findings) =
+                    timing::rows(&prepared.plan, spec, &ran.rows, &unverified, &info);
+                record.findings.extend(findings);
+                let bounds = facts.bounds(spec, &timings, &mut record.reported)?;
+                record.findings.extend(bounds);
+                record.timings = timings;
+                return Ok((info.kind == DeviceKind::Sim).then(needs_hardware));
+            }
+            _ => {}
+        }
+        Ok(None)
+    }
+
+    fn images(&mut self, plan: &Plan, case: &Case, info: &DeviceInfo) -> Result<Vec<Image>, Fault> {
+        let mut images = Vec::with_capacity(plan.modules.len());
+        for module in &plan.modules {
+            let key = (module.clone(), case.image);
+            if let Some(image) = self.images.get(&key) {
+                images.push(image.clone());
+                continue;
+            }
+            let image = self
+                .kernels
+                .image(module, case.image, info.compute_capability)?;
+            images.push(image.clone());
+            self.images.insert(key, image);
+        }
+        Ok(images)
+    }
+
+    fn inputs(&mut self, prepared: &Prepared) -> Result<Vec<Arc<Array>>, Fault> {
+        let bytes_of = |array: &Array| array.as_bytes().len() as u64;
+        let requests = prepared.inputs.iter();
+        requests
+            .map(|request| {
+                let make = || input::generate(request);
+                self.inputs.get_or_make(request, bytes_of, make)
+            })
+            .collect()
+    }
+
+    /// Runs the plan and judges what it wrote. What the device found stands even where a check cannot be made.
+    fn session(
+        &mut self,
+        suite: &Suite,
+        gate: &Gate,
+        case: &Case,
+        (prepared, images, inputs): (&Prepared, &[Image], &[Arc<Array>]),
+    ) -> Result<(Result<Vec<Verdict>, Fault>, Ran), Fault> {
+        let rows = planned_rows(gate, &prepared.plan);
+        let mut resolver = Resolver {
+            suite,
+            case,
+            prepared,
+            inputs,
+            engine: &self.engine,
+            references: &mut self.references,
+        };
+        let mut judge = Judge::new(suite, gate, &rows, &mut resolver)?;
+        let device = self.device.as_mut();
+        let ran = session::run(device, &prepared.plan, images, inputs, &mut |reading| {
+            judge.take(reading);
+        })?;
+        Ok((judge.finish(), ran))
+    }
+}
+
+/// Moves the verdicts into the record; the rows that are not as they should be come back.
+fn merge(plan: &Plan, verdicts: Vec<Verdict>, record: &mut CaseRecord) -> BTreeSet<usize> {
+    let mut unverified = BTreeSet::new();
+    for verdict in verdicts {
+        let Some(row) = verdict.row else {
+            record.findings.extend(verdict.findings);
+            record.values.extend(verdict.values);
+            record.reported.extend(verdict.reported);
+            continue;
+        };
+        let name = match &plan.work {
+            Work::Rows { rows, .. } => rows[row].name.as_str(),
+            Work::Once { .. } | Work::Repeat { .. } => "",
+        };
+        for mut finding in verdict.findings {
+            unverified.insert(row);
+            finding.message = format!("row `{name}`: {}", finding.message);
+            record.findings.push(finding);
+        }
+    }
+    unverified
+}
+
+/// The spec's rows that the plan holds, in its order.
+fn planned_rows<'a>(gate: &'a Gate, plan: &Plan) -> Vec<&'a Row> {
+    match (&gate.check, &plan.work) {
+        (Check::Timings(Timings { rows, .. }), Work::Rows { rows: planned, .. }) => planned
+            .iter()
+            .filter_map(|row| rows.get(&row.name))
+            .collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// The findings of gates and rows that do nothing at all: what they would read shows nothing. A launch whose grid has
+/// a zero counts as something (a gate over no elements is a gate), but a row without work has no time. An assertion
+/// may be about nothing being launched.
+fn idle(prepared: &Prepared, gate: &Gate) -> Vec<Finding> {
+    match &prepared.plan.work {
+        Work::Once { steps, .. } | Work::Repeat { steps, .. } => {
+            let asserts = matches!(gate.check, Check::Assert { .. });
+            let works = !steps.is_empty() || prepared.dropped_launches > 0;
+            match works || asserts {
+                true => Vec::new(),
+                false => vec![check::no_work("the gate")],
+            }
+        }
+        Work::Rows { rows, .. } if rows.is_empty() => {
+            vec![check::no_work("the gate, none of whose rows takes part,")]
+        }
+        Work::Rows { rows, .. } => {
+            let idle = rows.iter().filter(|row| row.steps.is_empty());
+            idle.map(|row| check::no_work(&format!("row `{}`", row.name)))
+                .collect()
+        }
+    }
+}
+
+/// A reason to skip stays one, whoever finds it.
+fn outcome_of(reason: &Reason) -> Outcome {
+    match reason.kind {
+        ReasonKind::Unsupported
+        | ReasonKind::Deselected
+        | ReasonKind::NeedsHardware
+        | ReasonKind::BuiltWithout => Outcome::Skip,
+        ReasonKind::Environment
+        | ReasonKind::KernelFault
+        | ReasonKind::Hang
+        | ReasonKind::Setup => Outcome::Error,
+    }
+}
+
+fn needs_hardware() -> Reason {
+    Reason::new(
+        ReasonKind::NeedsHardware,
+        "the simulated device has no clock; each row ran once and its output is as it should be",
+    )
+}
+
+fn kernel_record(image: &Image) -> KernelRecord {
+    KernelRecord {
+        module: image.module.clone(),
+        image_sha256: image.sha256.clone(),
+        compiler: image.compiler.clone(),
+        jit_log: None,
+    }
+}
+
+fn blank(case: &Case, kind: DeviceKind) -> CaseRecord {
+    let params = case.params.iter().map(|(axis, value)| {
+        let value = match value {
+            AxisValue::Int(v) => (*v).into(),
+            AxisValue::Text(v) => v.as_str().into(),
+        };
+        (axis.clone(), value)
+    });
+    CaseRecord {
+        id: case.id.clone(),
+        suite: case.suite.clone(),
+        gate: case.gate.clone(),
+        check: case.check.clone(),
+        image: case.image,
+        params: params.collect(),
+        outcome: Outcome::Error,
+        reason: None,
+        findings: Vec::new(),
+        reported: BTreeMap::new(),
+        values: BTreeMap::new(),
+        timings: IndexMap::new(),
+        duration_ms: 0.0,
+        kernels: Vec::new(),
+        repro: repro(&case.id, kind),
+    }
+}
+
+/// A command that runs the case again, on the kind of device it ran on.
+fn repro(id: &str, kind: DeviceKind) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-=:./+".contains(c);
+    let id = match id.chars().all(plain) {
+        true => id.to_owned(),
+        false => format!("'{}'", id.replace('\'', r"'\''")),
+    };
+    format!("cuda-gates run --exact {id} --device {kind}")
+}

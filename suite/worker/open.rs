@@ -1,0 +1,67 @@
+//! The worker process as it is in a run: specs, kernels and a device behind [`Execute`].
+
+use super::execute::Executor;
+use super::sources::{self, Sources};
+use super::{Address, Execute, WORKER_ARGUMENT, WorkerConfig, serve};
+use crate::case;
+use crate::device::cuda::{CudaDevice, Select};
+use crate::device::sim::SimDevice;
+use crate::device::{Device, DeviceInfo};
+use crate::outcome::Fault;
+use crate::report::record::CaseRecord;
+
+/// Whether this process was started as a worker: the first thing that `main` asks.
+pub fn is_asked_for() -> bool {
+    std::env::args_os()
+        .nth(1)
+        .is_some_and(|argument| argument == WORKER_ARGUMENT)
+}
+
+/// The main function of a worker.
+pub fn work() -> ! {
+    serve(Worker::open)
+}
+
+struct Worker {
+    executor: Executor,
+}
+
+impl Worker {
+    fn open(config: WorkerConfig) -> Result<Self, Fault> {
+        let sources = sources::load(config.specs.as_deref(), config.kernels.as_deref());
+        // The supervisor has read the same files; they have changed since.
+        let Sources {
+            suites, catalog, ..
+        } = sources.map_err(Fault::setup)?;
+        let device: Box<dyn Device> = match config.device {
+            Address::Sim => Box::new(SimDevice::new()),
+            Address::Ordinal(ordinal) => cuda(Select::Ordinal(ordinal))?,
+            Address::Uuid(uuid) => cuda(Select::Uuid(uuid))?,
+        };
+        let executor = Executor::new(Box::new(catalog), suites, device);
+        Ok(Self { executor })
+    }
+}
+
+fn cuda(select: Select) -> Result<Box<dyn Device>, Fault> {
+    Ok(Box::new(CudaDevice::open(&select)?))
+}
+
+impl Execute for Worker {
+    fn hello(&mut self) -> Result<DeviceInfo, Fault> {
+        Ok(self.executor.info().clone())
+    }
+
+    fn run(&mut self, id: &str) -> Result<CaseRecord, Fault> {
+        let case = case::find(self.executor.suites(), id).ok_or_else(|| {
+            Fault::setup(format!(
+                "no case `{id}`: were the specs changed during the run?"
+            ))
+        })?;
+        Ok(self.executor.run(&case))
+    }
+
+    fn lost(&self) -> bool {
+        self.executor.lost()
+    }
+}

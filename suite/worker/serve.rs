@@ -1,0 +1,117 @@
+//! The worker process: takes cases from its supervisor, one at a time.
+
+use std::io::{self, BufReader, Write};
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::process;
+use std::sync::mpsc;
+use std::thread;
+
+use rustix::process::{Signal, getpid, kill_process};
+
+use super::protocol::{self, Reply, Request, VERSION};
+use super::{Execute, WorkerConfig};
+use crate::outcome::Fault;
+
+/// The main function of a worker process, whose standard input is its supervisor's socket.
+///
+/// Ends with the process: after `Bye`, when the supervisor is gone, and after an answer that lost the device.
+pub fn serve<E: Execute>(start: impl FnOnce(WorkerConfig) -> Result<E, Fault>) -> ! {
+    let code = match serve_until_bye(start) {
+        Ok(()) => 0,
+        Err(error) => {
+            eprintln!("worker: {error}");
+            1
+        }
+    };
+    process::exit(code)
+}
+
+fn serve_until_bye<E: Execute>(
+    start: impl FnOnce(WorkerConfig) -> Result<E, Fault>,
+) -> io::Result<()> {
+    let socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
+    let mut replies = socket.try_clone().map_err(|error| {
+        io::Error::other(format!(
+            "standard input is not a supervisor's socket ({error})"
+        ))
+    })?;
+    let requests = read_requests(socket);
+
+    let Ok(Request::Hello { version, config }) = requests.recv() else {
+        return Err(io::Error::other("the supervisor did not say hello"));
+    };
+    if version != VERSION {
+        let fault = Fault::setup(format!(
+            "the worker speaks version {VERSION}, its supervisor {version}: rebuilt during the run?"
+        ));
+        return refuse(&mut replies, fault);
+    }
+    let opened = start(config).and_then(|mut executor| {
+        let device = executor.hello()?;
+        Ok((executor, device))
+    });
+    let (mut executor, device) = match opened {
+        Ok(opened) => opened,
+        Err(fault) => return refuse(&mut replies, fault),
+    };
+    protocol::send(&mut replies, &Reply::Ready { version, device })?;
+
+    while let Ok(Request::Run { id }) = requests.recv() {
+        let result = executor.run(&id);
+        let lost = executor.lost();
+        let reply = Reply::of_case(result, lost);
+        flush();
+        protocol::send(&mut replies, &reply)?;
+        if matches!(
+            reply,
+            Reply::Result { lost: true, .. } | Reply::Fault { lost: true, .. }
+        ) {
+            // A broken context may hang or crash in its destructors, after the answer is out.
+            end_now();
+        }
+    }
+    Ok(())
+}
+
+/// What was printed reaches the pipes before the answer does, so that it is the right case's.
+fn flush() {
+    // A closed pipe loses the text, not the case.
+    let _ = io::stdout().flush();
+    let _ = io::stderr().flush();
+}
+
+fn refuse(replies: &mut UnixStream, fault: Fault) -> io::Result<()> {
+    flush();
+    let reason = fault.reason;
+    protocol::send(replies, &Reply::Refused { reason })
+}
+
+/// Requests come through a thread of their own, so that the end of the supervisor is seen during a case too: a
+/// worker never outlives it.
+///
+/// (A parent-death signal would not do: it follows the supervisor's *thread*, which ends earlier.)
+fn read_requests(socket: UnixStream) -> mpsc::Receiver<Request> {
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || {
+        let mut from = BufReader::new(socket);
+        loop {
+            match protocol::receive(&mut from) {
+                Ok(Some(Request::Bye)) => break,
+                Ok(Some(request)) => {
+                    if sender.send(request).is_err() {
+                        break;
+                    }
+                }
+                Ok(None) | Err(_) => end_now(),
+            }
+        }
+    });
+    receiver
+}
+
+/// Ends this process without running destructors, which may wait for a kernel that never ends.
+fn end_now() -> ! {
+    let _ = kill_process(getpid(), Signal::KILL);
+    process::abort()
+}

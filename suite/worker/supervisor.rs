@@ -1,0 +1,307 @@
+//! The supervisor of one worker: starts it, gives it cases, ends it, starts the next.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::capture::{Output, last_words};
+use super::child::{Silence, Worker, describe};
+use super::protocol::{Reply, Request, VERSION};
+use super::{WORKER_ARGUMENT, WorkerConfig, environment};
+use crate::device::DeviceInfo;
+use crate::outcome::{Fault, Reason};
+use crate::report::record::CaseRecord;
+
+/// Workers that may fail to start one after the other, once one of the run did start.
+const START_FAILURES_MAX: u32 = 3;
+/// Lines of a dead worker's standard error in the reason.
+const LAST_LINES: usize = 5;
+
+/// How workers are started.
+#[derive(Clone, Debug)]
+pub struct Launch {
+    pub program: PathBuf,
+    pub arguments: Vec<OsString>,
+    pub config: WorkerConfig,
+    /// From process start to the opened device.
+    pub startup_deadline: Duration,
+    pub case_deadline: Duration,
+}
+
+impl Launch {
+    /// This executable, started as a worker: a minute to start, two minutes a case.
+    pub fn this_executable(config: WorkerConfig) -> io::Result<Self> {
+        Ok(Self {
+            program: std::env::current_exe()?,
+            arguments: vec![WORKER_ARGUMENT.into()],
+            config,
+            startup_deadline: Duration::from_secs(60),
+            case_deadline: Duration::from_secs(120),
+        })
+    }
+}
+
+/// What came of a case.
+#[derive(Debug)]
+pub struct Answer {
+    /// The record, or why the worker gave none.
+    pub result: Result<CaseRecord, Fault>,
+    /// What the worker printed meanwhile.
+    pub output: Output,
+}
+
+/// What the supervisors of one run know together.
+#[derive(Debug, Default)]
+pub(super) struct Shared {
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// Nothing can start: every case ends like this.
+    down: Option<Fault>,
+    device: Option<DeviceInfo>,
+    failed_starts: u32,
+    first_case: Option<Instant>,
+    last_answer: Option<Instant>,
+}
+
+impl Shared {
+    fn with<T>(&self, act: impl FnOnce(&mut State) -> T) -> T {
+        // The state is whole between any two statements, so a panic elsewhere does not spoil it.
+        act(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(super) fn device(&self) -> Option<DeviceInfo> {
+        self.with(|state| state.device.clone())
+    }
+
+    pub(super) fn down(&self) -> Option<Reason> {
+        self.with(|state| state.down.as_ref().map(|fault| fault.reason.clone()))
+    }
+
+    pub(super) fn work(&self) -> Duration {
+        self.with(|state| match (state.first_case, state.last_answer) {
+            (Some(first), Some(last)) => last.saturating_duration_since(first),
+            _ => Duration::ZERO,
+        })
+    }
+
+    fn started(&self, device: &DeviceInfo) {
+        self.with(|state| {
+            state.failed_starts = 0;
+            state.device.get_or_insert_with(|| device.clone());
+        });
+    }
+
+    /// A worker that said no itself: so would the next.
+    fn refused(&self, fault: &Fault) {
+        self.with(|state| state.down = Some(fault.clone()));
+    }
+
+    /// A worker that died or fell silent before it was ready.
+    fn start_failed(&self, fault: &Fault) {
+        self.with(|state| {
+            state.failed_starts += 1;
+            if state.device.is_none() || state.failed_starts >= START_FAILURES_MAX {
+                state.down = Some(fault.clone());
+            }
+        });
+    }
+}
+
+/// Runs cases one after the other, each in a worker that no earlier case has broken.
+pub struct Supervisor {
+    launch: Arc<Launch>,
+    shared: Arc<Shared>,
+    worker: Option<Worker>,
+}
+
+impl Supervisor {
+    /// Starts nothing until the first case.
+    pub fn new(launch: Launch) -> Self {
+        Self::sharing(Arc::new(launch), Arc::default())
+    }
+
+    pub(super) fn sharing(launch: Arc<Launch>, shared: Arc<Shared>) -> Self {
+        Self {
+            launch,
+            shared,
+            worker: None,
+        }
+    }
+
+    /// The device, once a worker has opened it.
+    pub fn device(&self) -> Option<DeviceInfo> {
+        self.shared.device()
+    }
+
+    /// Runs one case, in at most the startup's deadline and the case's.
+    pub fn run(&mut self, id: &str) -> Answer {
+        let mut worker = match self.ready_worker() {
+            Ok(worker) => worker,
+            Err(answer) => return *answer,
+        };
+        let start = Instant::now();
+        self.shared
+            .with(|state| _ = state.first_case.get_or_insert(start));
+        let request = Request::Run { id: id.to_owned() };
+        let reply = worker.ask(&request, self.launch.case_deadline);
+        self.shared
+            .with(|state| state.last_answer = Some(Instant::now()));
+        match reply {
+            Ok(Reply::Result { record, lost }) => self.keep(worker, lost, Ok(*record)),
+            Ok(Reply::Fault { reason, lost }) => {
+                let fault = Fault {
+                    reason,
+                    sticky: lost,
+                };
+                self.keep(worker, lost, Err(fault))
+            }
+            Ok(other) => {
+                let silence = Silence::Garbage(format!("out of turn: {other:?}"));
+                broken(worker, silence, self.launch.case_deadline)
+            }
+            Err(silence) => broken(worker, silence, self.launch.case_deadline),
+        }
+    }
+
+    /// Starts a worker unless one is idle, so that the device is known before the first case.
+    ///
+    /// # Errors
+    /// Why it did not start.
+    pub fn open(&mut self) -> Result<(), Fault> {
+        match self.ready_worker() {
+            Ok(worker) => {
+                self.worker = Some(worker);
+                Ok(())
+            }
+            Err(answer) => answer.result.map(|_| ()),
+        }
+    }
+
+    /// Ends the idle worker; the next case starts another.
+    pub fn end(&mut self) {
+        self.worker = None;
+    }
+
+    /// Keeps the worker for the next case, unless its device is lost.
+    fn keep(
+        &mut self,
+        mut worker: Worker,
+        lost: bool,
+        result: Result<CaseRecord, Fault>,
+    ) -> Answer {
+        let output = worker.take_output();
+        if lost {
+            worker.kill();
+        } else {
+            self.worker = Some(worker);
+        }
+        Answer { result, output }
+    }
+
+    /// The idle worker, or a new one that has opened its device.
+    fn ready_worker(&mut self) -> Result<Worker, Box<Answer>> {
+        if let Some(fault) = self.shared.with(|state| state.down.clone()) {
+            return Err(Box::new(Answer {
+                result: Err(fault),
+                output: Output::default(),
+            }));
+        }
+        if let Some(mut worker) = self.worker.take()
+            && worker.alive()
+        {
+            return Ok(worker);
+        }
+        self.start()
+    }
+
+    fn start(&self) -> Result<Worker, Box<Answer>> {
+        let limit = self.launch.startup_deadline;
+        let mut command = Command::new(&self.launch.program);
+        command.args(&self.launch.arguments);
+        environment::prepare(&mut command);
+        let mut worker = Worker::spawn(command).map_err(|error| {
+            let program = self.launch.program.display();
+            let fault = Fault::environment(format!("cannot start a worker ({program}): {error}"));
+            self.shared.start_failed(&fault);
+            Box::new(Answer {
+                result: Err(fault),
+                output: Output::default(),
+            })
+        })?;
+        let hello = Request::Hello {
+            version: VERSION,
+            config: self.launch.config.clone(),
+        };
+        match worker.ask(&hello, limit) {
+            Ok(Reply::Ready { device, .. }) => {
+                self.shared.started(&device);
+                Ok(worker)
+            }
+            Ok(Reply::Refused { reason }) => {
+                let fault = Fault {
+                    reason,
+                    sticky: true,
+                };
+                self.shared.refused(&fault);
+                Err(Box::new(Answer {
+                    result: Err(fault),
+                    output: worker.take_output(),
+                }))
+            }
+            other => {
+                let silence = match other {
+                    Err(silence) => silence,
+                    Ok(reply) => Silence::Garbage(format!("out of turn: {reply:?}")),
+                };
+                let mut answer = broken(worker, silence, limit);
+                if let Err(fault) = &mut answer.result {
+                    let why = &fault.reason.message;
+                    *fault = Fault::environment(format!("the worker did not start: {why}"));
+                    self.shared.start_failed(fault);
+                }
+                Err(Box::new(answer))
+            }
+        }
+    }
+}
+
+/// Ends a worker that gave no answer, and says why there is none.
+fn broken(mut worker: Worker, silence: Silence, limit: Duration) -> Answer {
+    let gone = worker.kill();
+    let output = worker.take_output();
+    let mut fault = match silence {
+        Silence::Deadline => Fault::hang(format!(
+            "no answer within {} s; the worker was killed",
+            limit.as_secs_f64()
+        )),
+        Silence::Ended(Some(status)) => Fault::kernel(format!("worker died: {}", describe(status))),
+        Silence::Ended(None) => {
+            Fault::kernel("the worker closed its socket and went on; it was killed")
+        }
+        Silence::Garbage(what) => {
+            Fault::kernel(format!("the worker sent what is no answer: {what}"))
+        }
+        Silence::Io(error) => Fault::kernel(format!("the worker's socket failed: {error}")),
+    };
+    if !gone {
+        fault
+            .reason
+            .message
+            .push_str("; it does not end even so (stuck in the driver?)");
+    }
+    let lines = last_words(&output.stderr, LAST_LINES);
+    if !lines.is_empty() {
+        fault.reason.message.push_str("; its last words: ");
+        fault.reason.message.push_str(&lines.join(" | "));
+    }
+    Answer {
+        result: Err(fault),
+        output,
+    }
+}
