@@ -59,11 +59,17 @@ impl Violations {
 }
 
 /// An access whose active lanes all lie in one region, in bounds and aligned.
+#[derive(Clone, Copy)]
 pub(super) struct Reach {
     pub place: Place,
-    /// In the region; 0 for inactive lanes, which is in bounds as well.
-    pub offsets: [u64; LANES],
     /// All lanes are active, and each accesses what follows the lane before it.
+    pub consecutive: bool,
+}
+
+/// Offsets as `reach` leaves them.
+#[derive(Clone, Copy)]
+struct Lanes<'a> {
+    offsets: &'a [u64; LANES],
     consecutive: bool,
 }
 
@@ -98,70 +104,72 @@ fn is_consecutive(all: &[u64; LANES], step: u64) -> bool {
 
 impl Spaces<'_> {
     /// The one region that all lanes' accesses lie in, unless one lies outside or is misaligned.
+    ///
+    /// Turns the addresses into offsets in that region: of every lane, 0 for inactive ones; or where lanes are
+    /// consecutive of lane 0 only. Without a region the addresses are lost.
     #[inline(always)]
     pub(super) fn reach(
         &self,
         space: Space,
-        all: &[u64; LANES],
+        all: &mut [u64; LANES],
         mask: u32,
         bytes: u64,
     ) -> Option<Reach> {
         let first = mask.trailing_zeros() as usize % LANES;
         let (place, offset) = self.locate(space, first, all[first])?;
         let room = self.region(place).len() as u64;
-        if place == Place::Local || room < bytes {
+        if place == Place::Local {
+            return None;
+        }
+        if mask == FULL && is_consecutive(all, bytes) {
+            all[0] = offset;
+            let all_bytes = LANES as u64 * bytes;
+            let fits = offset & (bytes - 1) == 0 && room >= all_bytes && offset <= room - all_bytes;
+            return fits.then_some(Reach {
+                place,
+                consecutive: true,
+            });
+        }
+        if room < bytes {
             return None;
         }
         let (base, limit) = (all[first].wrapping_sub(offset), room - bytes);
-        let mut offsets = [0; LANES];
         // The sign bit of `over` says that some offset exceeds the limit, as no region is that large.
         let (mut any, mut over) = (0, 0);
-        if mask == FULL {
-            for lane in 0..LANES {
-                let offset = all[lane].wrapping_sub(base);
-                any |= offset;
-                over |= limit.wrapping_sub(offset);
-                offsets[lane] = offset;
-            }
-        } else {
-            for lane in 0..LANES {
-                let active = if mask & BITS[lane] != 0 { u64::MAX } else { 0 };
-                let offset = all[lane].wrapping_sub(base) & active;
-                any |= offset;
-                over |= limit.wrapping_sub(offset);
-                offsets[lane] = offset;
-            }
+        for (lane, address) in all.iter_mut().enumerate() {
+            let active = if mask & BITS[lane] != 0 { u64::MAX } else { 0 };
+            *address = address.wrapping_sub(base) & active;
+            any |= *address;
+            over |= limit.wrapping_sub(*address);
         }
         let fits = (any | over) >> 63 == 0 && any & (bytes - 1) == 0;
-        fits.then(|| Reach {
+        fits.then_some(Reach {
             place,
-            consecutive: mask == FULL && is_consecutive(&offsets, bytes),
-            offsets,
+            consecutive: false,
         })
     }
 
     #[inline(always)]
     pub fn load(&mut self, frame: &mut Frame<'_>, access: &Access, mask: u32) -> Violations {
-        let all = addresses(frame, &access.address);
+        let mut offsets = addresses(frame, &access.address);
         let bytes = u64::from(access.bytes) * u64::from(access.count);
-        if let Some(reach) = self.reach(access.address.space, &all, mask, bytes) {
+        if let Some(reach) = self.reach(access.address.space, &mut offsets, mask, bytes) {
             let region = self.region(reach.place);
-            if region.is_complete() || all_written(region, &reach, mask, bytes as usize) {
-                load_together(region, &reach, frame, access, mask);
+            let lanes = Lanes {
+                offsets: &offsets,
+                consecutive: reach.consecutive,
+            };
+            if region.is_complete() || all_written(region, lanes, mask, bytes as usize) {
+                load_together(region, lanes, frame, access, mask);
                 return Violations::default();
             }
         }
-        self.load_apart(frame, access, &all, mask)
+        self.load_apart(frame, access, mask)
     }
 
     #[cold]
-    fn load_apart(
-        &self,
-        frame: &mut Frame<'_>,
-        access: &Access,
-        all: &[u64; LANES],
-        mask: u32,
-    ) -> Violations {
+    fn load_apart(&self, frame: &mut Frame<'_>, access: &Access, mask: u32) -> Violations {
+        let all = addresses(frame, &access.address);
         let mut violations = Violations::default();
         let size = u64::from(access.bytes);
         for lane in lanes(mask) {
@@ -188,25 +196,24 @@ impl Spaces<'_> {
 
     #[inline(always)]
     pub fn store(&mut self, frame: &Frame<'_>, access: &Access, mask: u32) -> Violations {
-        let all = addresses(frame, &access.address);
+        let mut offsets = addresses(frame, &access.address);
         let bytes = u64::from(access.bytes) * u64::from(access.count);
-        if let Some(reach) = self.reach(access.address.space, &all, mask, bytes)
+        if let Some(reach) = self.reach(access.address.space, &mut offsets, mask, bytes)
             && self.may_write(reach.place)
         {
-            store_together(self.region_mut(reach.place), &reach, frame, access, mask);
+            let lanes = Lanes {
+                offsets: &offsets,
+                consecutive: reach.consecutive,
+            };
+            store_together(self.region_mut(reach.place), lanes, frame, access, mask);
             return Violations::default();
         }
-        self.store_apart(frame, access, &all, mask)
+        self.store_apart(frame, access, mask)
     }
 
     #[cold]
-    fn store_apart(
-        &mut self,
-        frame: &Frame<'_>,
-        access: &Access,
-        all: &[u64; LANES],
-        mask: u32,
-    ) -> Violations {
+    fn store_apart(&mut self, frame: &Frame<'_>, access: &Access, mask: u32) -> Violations {
+        let all = addresses(frame, &access.address);
         let mut violations = Violations::default();
         for lane in lanes(mask) {
             let Some((place, offset)) = self.check(access, lane, all[lane], &mut violations) else {
@@ -260,11 +267,11 @@ impl Spaces<'_> {
 }
 
 #[inline(always)]
-fn all_written(region: &Region, reach: &Reach, mask: u32, bytes: usize) -> bool {
-    if reach.consecutive {
-        return region.is_written(reach.offsets[0] as usize, LANES * bytes);
+fn all_written(region: &Region, at: Lanes<'_>, mask: u32, bytes: usize) -> bool {
+    if at.consecutive {
+        return region.is_written(at.offsets[0] as usize, LANES * bytes);
     }
-    lanes(mask).all(|lane| region.is_written_aligned(reach.offsets[lane] as usize, bytes))
+    lanes(mask).all(|lane| region.is_written_aligned(at.offsets[lane] as usize, bytes))
 }
 
 /// The value a load leaves in a narrow or wide row.
@@ -297,23 +304,23 @@ fn get_lane(frame: &Frame<'_>, access: &Access, row: u16, lane: usize) -> u64 {
 #[inline(always)]
 fn load_together(
     region: &Region,
-    reach: &Reach,
+    at: Lanes<'_>,
     frame: &mut Frame<'_>,
     access: &Access,
     mask: u32,
 ) {
     if access.count == 1 && access.bytes == 4 && !access.wide {
         let mut out = [0; LANES];
-        gather(region.elements::<u32>(), reach, 0, 1, &mut out);
+        gather(region.elements::<u32>(), at, 0, 1, &mut out);
         blend(&mut frame.narrow[usize::from(access.rows[0])], &out, mask);
     } else {
-        load_elements(region, reach, frame, access, mask);
+        load_elements(region, at, frame, access, mask);
     }
 }
 
 fn load_elements(
     region: &Region,
-    reach: &Reach,
+    at: Lanes<'_>,
     frame: &mut Frame<'_>,
     access: &Access,
     mask: u32,
@@ -322,10 +329,10 @@ fn load_elements(
     for (index, &row) in access.rows[..count].iter().enumerate() {
         let mut out = [0; LANES];
         match access.bytes {
-            1 => gather_as::<u8>(region, reach, index, count, &mut out),
-            2 => gather_as::<u16>(region, reach, index, count, &mut out),
-            4 => gather_as::<u32>(region, reach, index, count, &mut out),
-            _ => gather(region.elements::<u64>(), reach, index, count, &mut out),
+            1 => gather_as::<u8>(region, at, index, count, &mut out),
+            2 => gather_as::<u16>(region, at, index, count, &mut out),
+            4 => gather_as::<u32>(region, at, index, count, &mut out),
+            _ => gather(region.elements::<u64>(), at, index, count, &mut out),
         }
         if access.signed {
             out = out.map(|value| extend(value, access));
@@ -346,63 +353,70 @@ fn load_elements(
 #[inline(always)]
 fn gather<T: Copy>(
     elements: &[T],
-    reach: &Reach,
+    at: Lanes<'_>,
     index: usize,
     count: usize,
     out: &mut [T; LANES],
 ) {
     let size = size_of::<T>();
-    if reach.consecutive && count == 1 {
-        let first = reach.offsets[0] as usize / size;
-        out.copy_from_slice(&elements[first..first + LANES]);
+    if at.consecutive {
+        let first = at.offsets[0] as usize / size;
+        if count == 1 {
+            out.copy_from_slice(&elements[first..first + LANES]);
+        } else {
+            let lanes = elements[first..first + LANES * count].chunks_exact(count);
+            out.iter_mut()
+                .zip(lanes)
+                .for_each(|(out, lane)| *out = lane[index]);
+        }
         return;
     }
     // Inactive lanes read the region's first element, which costs less than asking.
     for lane in 0..LANES {
-        out[lane] = elements[reach.offsets[lane] as usize / size + index];
+        out[lane] = elements[at.offsets[lane] as usize / size + index];
     }
 }
 
 #[inline(always)]
-fn gather_as<T>(region: &Region, reach: &Reach, index: usize, count: usize, out: &mut [u64; LANES])
+fn gather_as<T>(region: &Region, at: Lanes<'_>, index: usize, count: usize, out: &mut [u64; LANES])
 where
     T: bytemuck::AnyBitPattern + Default + Into<u64>,
 {
     let mut narrow = [T::default(); LANES];
-    gather(region.elements::<T>(), reach, index, count, &mut narrow);
+    gather(region.elements::<T>(), at, index, count, &mut narrow);
     *out = narrow.map(Into::into);
 }
 
 #[inline(always)]
 fn store_together(
     region: &mut Region,
-    reach: &Reach,
+    at: Lanes<'_>,
     frame: &Frame<'_>,
     access: &Access,
     mask: u32,
 ) {
     if access.count == 1 && access.bytes == 4 && !access.wide {
         let row = &frame.narrow[usize::from(access.rows[0])];
-        scatter(region.elements_mut::<u32>(), reach, 0, 1, mask, row);
+        scatter(region.elements_mut::<u32>(), at, 0, 1, mask, row);
     } else {
-        store_elements(region, reach, frame, access, mask);
+        store_elements(region, at, frame, access, mask);
     }
     if region.is_complete() {
         return;
     }
     let bytes = usize::from(access.bytes) * usize::from(access.count);
-    if reach.consecutive {
-        region.mark_written(reach.offsets[0] as usize, LANES * bytes);
+    if at.consecutive {
+        region.mark_written(at.offsets[0] as usize, LANES * bytes);
     } else {
         for lane in lanes(mask) {
-            region.mark_written_aligned(reach.offsets[lane] as usize, bytes);
+            region.mark_written_aligned(at.offsets[lane] as usize, bytes);
         }
     }
 }
 
 fn store_elements(
     region: &mut Region,
-    reach: &Reach,
+    at: Lanes<'_>,
     frame: &Frame<'_>,
     access: &Access,
     mask: u32,
@@ -417,7 +431,7 @@ fn store_elements(
         match access.bytes {
             1 => scatter(
                 region.elements_mut(),
-                reach,
+                at,
                 index,
                 count,
                 mask,
@@ -425,7 +439,7 @@ fn store_elements(
             ),
             2 => scatter(
                 region.elements_mut(),
-                reach,
+                at,
                 index,
                 count,
                 mask,
@@ -433,13 +447,13 @@ fn store_elements(
             ),
             4 => scatter(
                 region.elements_mut(),
-                reach,
+                at,
                 index,
                 count,
                 mask,
                 &values.map(|v| v as u32),
             ),
-            _ => scatter(region.elements_mut(), reach, index, count, mask, &values),
+            _ => scatter(region.elements_mut(), at, index, count, mask, &values),
         }
     }
 }
@@ -448,19 +462,26 @@ fn store_elements(
 #[inline(always)]
 fn scatter<T: Copy>(
     elements: &mut [T],
-    reach: &Reach,
+    at: Lanes<'_>,
     index: usize,
     count: usize,
     mask: u32,
     values: &[T; LANES],
 ) {
     let size = size_of::<T>();
-    if reach.consecutive && count == 1 {
-        let first = reach.offsets[0] as usize / size;
-        elements[first..first + LANES].copy_from_slice(values);
+    if at.consecutive {
+        let first = at.offsets[0] as usize / size;
+        if count == 1 {
+            elements[first..first + LANES].copy_from_slice(values);
+        } else {
+            let lanes = elements[first..first + LANES * count].chunks_exact_mut(count);
+            lanes
+                .zip(values)
+                .for_each(|(lane, value)| lane[index] = *value);
+        }
         return;
     }
     for lane in lanes(mask) {
-        elements[reach.offsets[lane] as usize / size + index] = values[lane];
+        elements[at.offsets[lane] as usize / size + index] = values[lane];
     }
 }
