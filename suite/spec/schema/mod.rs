@@ -7,18 +7,19 @@
     reason = "the types are never built: they exist for the schema derived from them"
 )]
 
+mod gates;
+
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde_json::Value;
 
-use super::model::Order;
-use crate::device::DeviceKind;
-use crate::outcome::FindingKind;
 use crate::value::ElementType;
+use gates::Gate;
 
 /// The JSON Schema of a suite file, version 1.
-pub fn schema() -> serde_json::Value {
+pub fn schema() -> Value {
     let settings = schemars::generate::SchemaSettings::draft07();
     let mut value = settings
         .into_generator()
@@ -27,7 +28,29 @@ pub fn schema() -> serde_json::Value {
     if let Some(root) = value.as_object_mut() {
         root.insert("title".into(), "A suite of cuda-gates, version 1".into());
     }
+    refuse_null(&mut value);
     value
+}
+
+/// A key that may be left out must not be given as nothing: the derived schema allows both.
+fn refuse_null(schema: &mut Value) {
+    match schema {
+        Value::Object(object) => {
+            if let Some(Value::Array(types)) = object.get_mut("type") {
+                types.retain(|name| name != "null");
+                if let [only] = types.as_slice() {
+                    let only = only.clone();
+                    object.insert("type".into(), only);
+                }
+            }
+            if let Some(Value::Array(options)) = object.get_mut("anyOf") {
+                options.retain(|option| option["type"] != "null");
+            }
+            object.values_mut().for_each(refuse_null);
+        }
+        Value::Array(items) => items.iter_mut().for_each(refuse_null),
+        _ => {}
+    }
 }
 
 /// Defines a type that is only a schema.
@@ -244,176 +267,6 @@ struct ForStep {
     swap: Option<[String; 2]>,
     steps: Vec<Step>,
     when: Option<Expr>,
-}
-
-/// Gates by check: the keys of every gate, and each check's own.
-macro_rules! gates {
-    ($($(#[$meta:meta])* $name:ident { $($(#[$field_meta:meta])* $field:ident: $type:ty),* $(,)? })*) => {
-        /// What a gate judges, and how.
-        #[derive(JsonSchema)]
-        #[schemars(tag = "check", rename_all = "snake_case", deny_unknown_fields)]
-        enum Gate {
-            $($(#[$meta])* $name {
-                /// The pipeline that is run.
-                run: String,
-                expect: Option<Expect>,
-                /// Only on these devices.
-                devices: Option<OneOrMany<DeviceKind>>,
-                /// Shown, never gated.
-                report: Option<BTreeMap<String, Measure>>,
-                $($(#[$field_meta])* $field: $type),*
-            },)*
-            /// Rows of times, each verified.
-            Timings {
-                expect: Option<Expect>,
-                devices: Option<OneOrMany<DeviceKind>>,
-                report: Option<BTreeMap<String, Measure>>,
-                /// Untimed runs before the timed ones; 3 where it is left out.
-                warmups: Option<u32>,
-                /// Timed runs; 10 where it is left out.
-                runs: Option<u32>,
-                /// The row that others are compared with.
-                baseline: Option<String>,
-                rows: BTreeMap<String, Row>,
-                assert: Option<Vec<Bound>>,
-            },
-        }
-
-        /// A check of a row's result.
-        #[derive(JsonSchema)]
-        #[schemars(tag = "check", rename_all = "snake_case", deny_unknown_fields)]
-        enum RowCheck {
-            $($(#[$meta])* $name { $($(#[$field_meta])* $field: $type),* },)*
-        }
-    };
-}
-
-gates! {
-    /// A total on the device equals the wanted number.
-    ScanTotal { got: Slice, want: Want }
-    /// A count on the device equals the wanted number.
-    Count { got: Slice, want: Want }
-    /// Every element equals the wanted one bit for bit.
-    Exact { got: Slice, want: Want }
-    /// The wanted elements in any order.
-    Multiset { got: Slice, want: Want }
-    /// Both halves in order, and the boundary between them.
-    Partition { got: Slice, want: Want, split: Option<Slice> }
-    /// In order.
-    Sorted { got: Slice, order: Option<Order> }
-    /// A permutation of the wanted elements.
-    Permutation { got: Slice, want: Want }
-    /// Floats within a tolerance.
-    Near { got: Slice, want: Want, tolerance: Tolerance }
-    /// Several runs agree bit for bit.
-    Repeatable { got: Slice, runs: u32 }
-    /// A condition over axes, lets and launches.
-    Assert { that: Expr }
-}
-
-/// {ulps: 4} or {relative: 1.0e-6}.
-#[derive(JsonSchema)]
-#[schemars(deny_unknown_fields)]
-struct Tolerance {
-    ulps: Option<u64>,
-    relative: Option<f64>,
-}
-
-#[derive(JsonSchema)]
-#[schemars(untagged)]
-enum Want {
-    Run(WantRun),
-    File(WantFile),
-    Script(WantScript),
-    Reference(Reference),
-}
-
-/// Another pipeline's buffer.
-#[derive(JsonSchema)]
-#[schemars(deny_unknown_fields)]
-struct WantRun {
-    run: String,
-    buffer: Slice,
-}
-
-/// A JSON number or array of numbers, beside the spec.
-#[derive(JsonSchema)]
-#[schemars(deny_unknown_fields)]
-struct WantFile {
-    file: String,
-}
-
-/// A Rhai script, or the path of one that ends in .rhai: inputs are arrays, axes and lets numbers; its value is wanted.
-#[derive(JsonSchema)]
-#[schemars(deny_unknown_fields)]
-struct WantScript {
-    script: String,
-}
-
-#[derive(JsonSchema)]
-#[schemars(untagged)]
-enum Expect {
-    Pass(Pass),
-    Other(ExpectOther),
-}
-
-/// The gate passes only if the check fails with this kind, or the case ends in this error.
-#[derive(JsonSchema)]
-#[schemars(deny_unknown_fields)]
-struct ExpectOther {
-    fail: Option<Fail>,
-    error: Option<ErrorKind>,
-}
-
-#[derive(JsonSchema)]
-#[schemars(untagged)]
-enum Fail {
-    Everywhere(FindingKind),
-    PerDevice(FailPerDevice),
-}
-
-#[derive(JsonSchema)]
-#[schemars(deny_unknown_fields)]
-struct FailPerDevice {
-    cuda: Option<FindingKind>,
-    sim: Option<FindingKind>,
-}
-
-#[derive(JsonSchema)]
-#[schemars(deny_unknown_fields)]
-struct Measure {
-    /// How many elements are out of this order.
-    against: Want,
-}
-
-#[derive(JsonSchema)]
-#[schemars(deny_unknown_fields)]
-struct Row {
-    /// Pipelines run once, untimed, before the warm-ups.
-    prepare: Option<OneOrMany<String>>,
-    /// Pipelines run untimed before every run.
-    prepare_each: Option<OneOrMany<String>>,
-    run: String,
-    /// Bytes read plus written by one run.
-    bytes: Option<Expr>,
-    when: Option<Expr>,
-    /// Gates or checks that the row's result must pass.
-    verify: OneOrMany<Verify>,
-}
-
-#[derive(JsonSchema)]
-#[schemars(untagged)]
-enum Verify {
-    Gate(String),
-    Check(RowCheck),
-}
-
-#[derive(JsonSchema)]
-#[schemars(deny_unknown_fields)]
-struct Bound {
-    that: Expr,
-    /// Gates only on these cards, and is reported elsewhere.
-    cards: Option<OneOrMany<String>>,
 }
 
 #[derive(JsonSchema)]
