@@ -64,6 +64,9 @@ impl Machine<'_> {
 
     /// Releases every barrier that has all it waits for.
     pub(super) fn complete_barriers(&mut self) {
+        if self.block.barriers.iter().all(|state| state.waiting == 0) {
+            return;
+        }
         let live = self
             .block
             .warps

@@ -20,8 +20,8 @@ macro_rules! by_name {
 macro_rules! floats {
     ($t:ty, $name:expr) => {
         match $name {
-            "ne" => comparison!($t, |a, b| a < b || a > b),
-            "equ" => comparison!($t, |a, b| !(a < b || a > b)),
+            "ne" => comparison!($t, |a, b| a != b && !a.is_nan() && !b.is_nan()),
+            "equ" => comparison!($t, |a, b| a == b || a.is_nan() || b.is_nan()),
             "neu" => comparison!($t, |a, b| a != b),
             "ltu" => comparison!($t, |a, b| a < b || a.is_nan() || b.is_nan()),
             "leu" => comparison!($t, |a, b| a <= b || a.is_nan() || b.is_nan()),

@@ -77,19 +77,19 @@ fn dot_signed(a: u32, b: u32) -> i32 {
 }
 
 fn high_u64(a: u64, b: u64) -> u64 {
-    (u128::from(a) * u128::from(b) >> 64) as u64
+    ((u128::from(a) * u128::from(b)) >> 64) as u64
 }
 
 fn high_i64(a: i64, b: i64) -> i64 {
-    (i128::from(a) * i128::from(b) >> 64) as i64
+    ((i128::from(a) * i128::from(b)) >> 64) as i64
 }
 
 fn high_u32(a: u32, b: u32) -> u32 {
-    (u64::from(a) * u64::from(b) >> 32) as u32
+    ((u64::from(a) * u64::from(b)) >> 32) as u32
 }
 
 fn high_i32(a: i32, b: i32) -> i32 {
-    (i64::from(a) * i64::from(b) >> 32) as i32
+    ((i64::from(a) * i64::from(b)) >> 32) as i32
 }
 
 fn product(modifiers: &str) -> Option<Operation> {
@@ -98,8 +98,8 @@ fn product(modifiers: &str) -> Option<Operation> {
         "wide.s16" => lanewise!(i32 = |a: i16, b: i16| i32::from(a) * i32::from(b)),
         "wide.u32" => lanewise!(u64 = |a: u32, b: u32| u64::from(a) * u64::from(b)),
         "wide.s32" => lanewise!(i64 = |a: i32, b: i32| i64::from(a) * i64::from(b)),
-        "hi.u16" => lanewise!(u16 = |a: u16, b: u16| (u32::from(a) * u32::from(b) >> 16) as u16),
-        "hi.s16" => lanewise!(i16 = |a: i16, b: i16| (i32::from(a) * i32::from(b) >> 16) as i16),
+        "hi.u16" => lanewise!(u16 = |a: u16, b: u16| ((u32::from(a) * u32::from(b)) >> 16) as u16),
+        "hi.s16" => lanewise!(i16 = |a: i16, b: i16| ((i32::from(a) * i32::from(b)) >> 16) as i16),
         "hi.u32" => lanewise!(u32 = |a: u32, b: u32| high_u32(a, b)),
         "hi.s32" => lanewise!(i32 = |a: i32, b: i32| high_i32(a, b)),
         "hi.u64" => lanewise!(u64 = |a: u64, b: u64| high_u64(a, b)),

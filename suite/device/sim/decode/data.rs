@@ -15,10 +15,10 @@ impl Decoder<'_> {
         modifiers: &[&str],
         operands: &[Operand],
     ) -> Result<Kind, Wrong> {
-        if opcode == "mov" {
-            if let Some(kind) = self.special_move(modifiers, operands)? {
-                return Ok(kind);
-            }
+        if opcode == "mov"
+            && let Some(kind) = self.special_move(modifiers, operands)?
+        {
+            return Ok(kind);
         }
         let operation = alu::select(opcode, &modifiers.join(".")).ok_or_else(unknown)?;
         let [d, sources @ ..] = operands else {

@@ -23,6 +23,9 @@ use rows::Rows;
 /// Variables by name: their space and the address in it.
 pub type Symbols = HashMap<String, (Space, u64)>;
 
+/// As [`Symbols`], with the scope of the body where a variable is declared inside.
+pub(super) type Places = HashMap<(Option<usize>, String), (Space, u64)>;
+
 /// What is wrong with one instruction.
 type Wrong = String;
 
@@ -165,7 +168,7 @@ fn symbols(
     layout: &ptx::SharedLayout,
     params: &[ParamSlot],
     outer: &Symbols,
-) -> (HashMap<(Option<usize>, String), (Space, u64)>, u64) {
+) -> (Places, u64) {
     let mut all: HashMap<_, _> = outer
         .iter()
         .map(|(name, &at)| ((None, name.clone()), at))

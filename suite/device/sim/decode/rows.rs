@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::super::flow::Usage;
 use super::super::lanes::{Class, FALSE, FIRST_PREDICATE, Row, SINK, SINK_DATA, TRUE};
 use super::super::program::{RowCounts, Space, Special};
-use super::{Wrong, window};
+use super::{Places, Wrong, window};
 use crate::image::ptx::{Body, Immediate, Operand, Type, TypeClass};
 
 /// Hands out rows; only registers that are used get one.
@@ -15,7 +15,7 @@ pub(super) struct Rows<'a> {
     single: HashMap<(usize, &'a str), Type>,
     /// Declarations with one: `%r<12>`.
     counted: HashMap<(usize, &'a str), (u32, Type)>,
-    symbols: HashMap<(Option<usize>, String), (Space, u64)>,
+    symbols: Places,
     registers: HashMap<(usize, String), (Class, Row)>,
     narrow_constants: HashMap<u32, Row>,
     wide_constants: HashMap<u64, Row>,
@@ -27,10 +27,7 @@ pub(super) struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    pub(super) fn new(
-        body: &'a Body,
-        symbols: HashMap<(Option<usize>, String), (Space, u64)>,
-    ) -> Self {
+    pub(super) fn new(body: &'a Body, symbols: Places) -> Self {
         let mut single = HashMap::new();
         let mut counted = HashMap::new();
         for decl in &body.registers {

@@ -58,11 +58,13 @@ impl Violations {
     }
 }
 
-/// Where an access that passed the quick checks goes.
-struct Together {
-    place: Place,
-    /// Subtract from an address to get the offset in the region.
-    base: u64,
+/// An access whose active lanes all lie in one region, in bounds and aligned.
+pub(super) struct Reach {
+    pub place: Place,
+    /// In the region; 0 for inactive lanes, which is in bounds as well.
+    pub offsets: [u64; LANES],
+    /// All lanes are active, and each accesses what follows the lane before it.
+    consecutive: bool,
 }
 
 /// The addresses of all lanes, of active and inactive ones.
@@ -95,48 +97,64 @@ fn is_consecutive(all: &[u64; LANES], step: u64) -> bool {
 }
 
 impl Spaces<'_> {
-    /// The one region that all lanes' accesses lie in, whole and aligned.
+    /// The one region that all lanes' accesses lie in, unless one lies outside or is misaligned.
     #[inline(always)]
-    pub(super) fn together(
+    pub(super) fn reach(
         &self,
         space: Space,
         all: &[u64; LANES],
         mask: u32,
         bytes: u64,
-    ) -> Option<(Place, u64)> {
+    ) -> Option<Reach> {
         let first = mask.trailing_zeros() as usize % LANES;
         let (place, offset) = self.locate(space, first, all[first])?;
-        if place == Place::Local {
+        let room = self.region(place).len() as u64;
+        if place == Place::Local || room < bytes {
             return None;
         }
-        let base = all[first].wrapping_sub(offset);
-        let (mut highest, mut low_bits) = (0, 0);
-        for lane in 0..LANES {
-            let active = if mask & BITS[lane] != 0 { u64::MAX } else { 0 };
-            let offset = all[lane].wrapping_sub(base) & active;
-            // An address below the base wraps to a huge offset; keep 63 bits apart from the comparison's sign.
-            highest = if offset > highest { offset } else { highest };
-            low_bits |= offset;
+        let (base, limit) = (all[first].wrapping_sub(offset), room - bytes);
+        let mut offsets = [0; LANES];
+        // The sign bit of `over` says that some offset exceeds the limit, as no region is that large.
+        let (mut any, mut over) = (0, 0);
+        if mask == FULL {
+            for lane in 0..LANES {
+                let offset = all[lane].wrapping_sub(base);
+                any |= offset;
+                over |= limit.wrapping_sub(offset);
+                offsets[lane] = offset;
+            }
+        } else {
+            for lane in 0..LANES {
+                let active = if mask & BITS[lane] != 0 { u64::MAX } else { 0 };
+                let offset = all[lane].wrapping_sub(base) & active;
+                any |= offset;
+                over |= limit.wrapping_sub(offset);
+                offsets[lane] = offset;
+            }
         }
-        let room = self.region(place).len() as u64;
-        let fits = room >= bytes && highest <= room - bytes && low_bits & (bytes - 1) == 0;
-        fits.then_some((place, base))
+        let fits = (any | over) >> 63 == 0 && any & (bytes - 1) == 0;
+        fits.then(|| Reach {
+            place,
+            consecutive: mask == FULL && is_consecutive(&offsets, bytes),
+            offsets,
+        })
     }
 
+    #[inline(always)]
     pub fn load(&mut self, frame: &mut Frame<'_>, access: &Access, mask: u32) -> Violations {
         let all = addresses(frame, &access.address);
         let bytes = u64::from(access.bytes) * u64::from(access.count);
-        if let Some((place, base)) = self.together(access.address.space, &all, mask, bytes) {
-            let region = self.region(place);
-            let at = Together { place, base };
-            if region.is_complete() || all_written(region, &at, &all, mask, bytes) {
-                load_together(region, &at, frame, access, &all, mask);
+        if let Some(reach) = self.reach(access.address.space, &all, mask, bytes) {
+            let region = self.region(reach.place);
+            if region.is_complete() || all_written(region, &reach, mask, bytes as usize) {
+                load_together(region, &reach, frame, access, mask);
                 return Violations::default();
             }
         }
         self.load_apart(frame, access, &all, mask)
     }
 
+    #[cold]
     fn load_apart(
         &self,
         frame: &mut Frame<'_>,
@@ -168,16 +186,27 @@ impl Spaces<'_> {
         violations
     }
 
+    #[inline(always)]
     pub fn store(&mut self, frame: &Frame<'_>, access: &Access, mask: u32) -> Violations {
         let all = addresses(frame, &access.address);
         let bytes = u64::from(access.bytes) * u64::from(access.count);
-        if let Some((place, base)) = self.together(access.address.space, &all, mask, bytes)
-            && self.may_write(place)
+        if let Some(reach) = self.reach(access.address.space, &all, mask, bytes)
+            && self.may_write(reach.place)
         {
-            let at = Together { place, base };
-            store_together(self.region_mut(place), &at, frame, access, &all, mask);
+            store_together(self.region_mut(reach.place), &reach, frame, access, mask);
             return Violations::default();
         }
+        self.store_apart(frame, access, &all, mask)
+    }
+
+    #[cold]
+    fn store_apart(
+        &mut self,
+        frame: &Frame<'_>,
+        access: &Access,
+        all: &[u64; LANES],
+        mask: u32,
+    ) -> Violations {
         let mut violations = Violations::default();
         for lane in lanes(mask) {
             let Some((place, offset)) = self.check(access, lane, all[lane], &mut violations) else {
@@ -230,12 +259,12 @@ impl Spaces<'_> {
     }
 }
 
-fn all_written(region: &Region, at: &Together, all: &[u64; LANES], mask: u32, bytes: u64) -> bool {
-    if mask == FULL && is_consecutive(all, bytes) {
-        return region.is_written((all[0] - at.base) as usize, 32 * bytes as usize);
+#[inline(always)]
+fn all_written(region: &Region, reach: &Reach, mask: u32, bytes: usize) -> bool {
+    if reach.consecutive {
+        return region.is_written(reach.offsets[0] as usize, LANES * bytes);
     }
-    lanes(mask)
-        .all(|lane| region.is_written((all[lane].wrapping_sub(at.base)) as usize, bytes as usize))
+    lanes(mask).all(|lane| region.is_written_aligned(reach.offsets[lane] as usize, bytes))
 }
 
 /// The value a load leaves in a narrow or wide row.
@@ -268,33 +297,39 @@ fn get_lane(frame: &Frame<'_>, access: &Access, row: u16, lane: usize) -> u64 {
 #[inline(always)]
 fn load_together(
     region: &Region,
-    at: &Together,
+    reach: &Reach,
     frame: &mut Frame<'_>,
     access: &Access,
-    all: &[u64; LANES],
     mask: u32,
 ) {
     if access.count == 1 && access.bytes == 4 && !access.wide {
-        let elements = region.elements::<u32>();
         let mut out = [0; LANES];
-        gather(elements, at, all, mask, 4, &mut out);
+        gather(region.elements::<u32>(), reach, 0, 1, &mut out);
         blend(&mut frame.narrow[usize::from(access.rows[0])], &out, mask);
-        return;
+    } else {
+        load_elements(region, reach, frame, access, mask);
     }
-    for (index, &row) in access.rows[..usize::from(access.count)].iter().enumerate() {
-        let shift = index as u64 * u64::from(access.bytes);
-        let at = Together {
-            place: at.place,
-            base: at.base.wrapping_sub(shift),
-        };
+}
+
+fn load_elements(
+    region: &Region,
+    reach: &Reach,
+    frame: &mut Frame<'_>,
+    access: &Access,
+    mask: u32,
+) {
+    let count = usize::from(access.count);
+    for (index, &row) in access.rows[..count].iter().enumerate() {
         let mut out = [0; LANES];
         match access.bytes {
-            1 => gather_as::<u8>(region, &at, all, mask, &mut out),
-            2 => gather_as::<u16>(region, &at, all, mask, &mut out),
-            4 => gather_as::<u32>(region, &at, all, mask, &mut out),
-            _ => gather(region.elements::<u64>(), &at, all, mask, 8, &mut out),
+            1 => gather_as::<u8>(region, reach, index, count, &mut out),
+            2 => gather_as::<u16>(region, reach, index, count, &mut out),
+            4 => gather_as::<u32>(region, reach, index, count, &mut out),
+            _ => gather(region.elements::<u64>(), reach, index, count, &mut out),
         }
-        let out = out.map(|value| extend(value, access));
+        if access.signed {
+            out = out.map(|value| extend(value, access));
+        }
         if access.wide {
             blend(&mut frame.wide[usize::from(row)], &out, mask);
         } else {
@@ -307,120 +342,104 @@ fn load_together(
     }
 }
 
-/// One element a lane; a copy where they are consecutive.
+/// Element `index` of `count` of each lane.
 #[inline(always)]
 fn gather<T: Copy>(
     elements: &[T],
-    at: &Together,
-    all: &[u64; LANES],
-    mask: u32,
-    size: u64,
+    reach: &Reach,
+    index: usize,
+    count: usize,
     out: &mut [T; LANES],
 ) {
-    if mask == FULL && is_consecutive(all, size) {
-        let first = (all[0].wrapping_sub(at.base) / size) as usize;
+    let size = size_of::<T>();
+    if reach.consecutive && count == 1 {
+        let first = reach.offsets[0] as usize / size;
         out.copy_from_slice(&elements[first..first + LANES]);
         return;
     }
+    // Inactive lanes read the region's first element, which costs less than asking.
     for lane in 0..LANES {
-        if mask & BITS[lane] != 0 {
-            out[lane] = elements[(all[lane].wrapping_sub(at.base) / size) as usize];
-        }
+        out[lane] = elements[reach.offsets[lane] as usize / size + index];
     }
 }
 
-fn gather_as<T>(
-    region: &Region,
-    at: &Together,
-    all: &[u64; LANES],
-    mask: u32,
-    out: &mut [u64; LANES],
-) where
+#[inline(always)]
+fn gather_as<T>(region: &Region, reach: &Reach, index: usize, count: usize, out: &mut [u64; LANES])
+where
     T: bytemuck::AnyBitPattern + Default + Into<u64>,
 {
     let mut narrow = [T::default(); LANES];
-    gather(
-        region.elements::<T>(),
-        at,
-        all,
-        mask,
-        size_of::<T>() as u64,
-        &mut narrow,
-    );
+    gather(region.elements::<T>(), reach, index, count, &mut narrow);
     *out = narrow.map(Into::into);
 }
 
 #[inline(always)]
 fn store_together(
     region: &mut Region,
-    at: &Together,
+    reach: &Reach,
     frame: &Frame<'_>,
     access: &Access,
-    all: &[u64; LANES],
     mask: u32,
 ) {
-    let bytes = usize::from(access.bytes) * usize::from(access.count);
-    let consecutive = mask == FULL && is_consecutive(all, bytes as u64);
     if access.count == 1 && access.bytes == 4 && !access.wide {
         let row = &frame.narrow[usize::from(access.rows[0])];
-        scatter(
-            region.elements_mut::<u32>(),
-            at,
-            all,
-            mask,
-            consecutive,
-            row,
-        );
+        scatter(region.elements_mut::<u32>(), reach, 0, 1, mask, row);
     } else {
-        for (index, &row) in access.rows[..usize::from(access.count)].iter().enumerate() {
-            let shift = index as u64 * u64::from(access.bytes);
-            let at = Together {
-                place: at.place,
-                base: at.base.wrapping_sub(shift),
-            };
-            let single = consecutive && access.count == 1;
-            let values = if access.wide {
-                frame.wide[usize::from(row)]
-            } else {
-                frame.narrow[usize::from(row)].map(u64::from)
-            };
-            match access.bytes {
-                1 => scatter(
-                    region.elements_mut(),
-                    &at,
-                    all,
-                    mask,
-                    single,
-                    &values.map(|v| v as u8),
-                ),
-                2 => scatter(
-                    region.elements_mut(),
-                    &at,
-                    all,
-                    mask,
-                    single,
-                    &values.map(|v| v as u16),
-                ),
-                4 => scatter(
-                    region.elements_mut(),
-                    &at,
-                    all,
-                    mask,
-                    single,
-                    &values.map(|v| v as u32),
-                ),
-                _ => scatter(region.elements_mut(), &at, all, mask, single, &values),
-            }
-        }
+        store_elements(region, reach, frame, access, mask);
     }
     if region.is_complete() {
         return;
     }
-    if consecutive {
-        region.mark_written(all[0].wrapping_sub(at.base) as usize, LANES * bytes);
+    let bytes = usize::from(access.bytes) * usize::from(access.count);
+    if reach.consecutive {
+        region.mark_written(reach.offsets[0] as usize, LANES * bytes);
     } else {
         for lane in lanes(mask) {
-            region.mark_written(all[lane].wrapping_sub(at.base) as usize, bytes);
+            region.mark_written_aligned(reach.offsets[lane] as usize, bytes);
+        }
+    }
+}
+
+fn store_elements(
+    region: &mut Region,
+    reach: &Reach,
+    frame: &Frame<'_>,
+    access: &Access,
+    mask: u32,
+) {
+    let count = usize::from(access.count);
+    for (index, &row) in access.rows[..count].iter().enumerate() {
+        let values = if access.wide {
+            frame.wide[usize::from(row)]
+        } else {
+            frame.narrow[usize::from(row)].map(u64::from)
+        };
+        match access.bytes {
+            1 => scatter(
+                region.elements_mut(),
+                reach,
+                index,
+                count,
+                mask,
+                &values.map(|v| v as u8),
+            ),
+            2 => scatter(
+                region.elements_mut(),
+                reach,
+                index,
+                count,
+                mask,
+                &values.map(|v| v as u16),
+            ),
+            4 => scatter(
+                region.elements_mut(),
+                reach,
+                index,
+                count,
+                mask,
+                &values.map(|v| v as u32),
+            ),
+            _ => scatter(region.elements_mut(), reach, index, count, mask, &values),
         }
     }
 }
@@ -429,21 +448,19 @@ fn store_together(
 #[inline(always)]
 fn scatter<T: Copy>(
     elements: &mut [T],
-    at: &Together,
-    all: &[u64; LANES],
+    reach: &Reach,
+    index: usize,
+    count: usize,
     mask: u32,
-    consecutive: bool,
     values: &[T; LANES],
 ) {
-    let size = size_of::<T>() as u64;
-    if consecutive {
-        let first = (all[0].wrapping_sub(at.base) / size) as usize;
+    let size = size_of::<T>();
+    if reach.consecutive && count == 1 {
+        let first = reach.offsets[0] as usize / size;
         elements[first..first + LANES].copy_from_slice(values);
         return;
     }
-    for lane in 0..LANES {
-        if mask & BITS[lane] != 0 {
-            elements[(all[lane].wrapping_sub(at.base) / size) as usize] = values[lane];
-        }
+    for lane in lanes(mask) {
+        elements[reach.offsets[lane] as usize / size + index] = values[lane];
     }
 }

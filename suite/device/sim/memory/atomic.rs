@@ -11,13 +11,13 @@ impl Spaces<'_> {
         let all = addresses(frame, &atomic.address);
         let bytes = u64::from(atomic.bytes);
         let space = atomic.address.space;
-        let together = self
-            .together(space, &all, mask, bytes)
-            .filter(|&(place, _)| self.may_write(place));
+        let reach = self
+            .reach(space, &all, mask, bytes)
+            .filter(|reach| self.may_write(reach.place));
         let mut violations = Violations::default();
         for lane in lanes(mask) {
-            let found = match together {
-                Some((place, base)) => Some((place, all[lane].wrapping_sub(base))),
+            let found = match &reach {
+                Some(reach) => Some((reach.place, reach.offsets[lane])),
                 None => self.check_lane(space, bytes, lane, all[lane], &mut violations),
             };
             let found = found.filter(|&(place, _)| {

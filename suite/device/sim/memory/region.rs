@@ -71,6 +71,25 @@ impl Region {
         self.missing == 0 || words(at, len).all(|(word, mask)| self.shadow[word] & mask == mask)
     }
 
+    /// As `is_written` for a power of two of bytes, at most 32, at a multiple of itself: one shadow word.
+    #[inline(always)]
+    pub fn is_written_aligned(&self, at: usize, len: usize) -> bool {
+        let mask = (u64::MAX >> (64 - len)) << (at % 64);
+        self.missing == 0 || self.shadow[at / 64] & mask == mask
+    }
+
+    /// As `mark_written`, with the bounds of `is_written_aligned`; the region must not be complete.
+    #[inline(always)]
+    pub fn mark_written_aligned(&mut self, at: usize, len: usize) {
+        let mask = (u64::MAX >> (64 - len)) << (at % 64);
+        let word = &mut self.shadow[at / 64];
+        let new = mask & !*word;
+        *word |= mask;
+        if new != 0 {
+            self.missing -= new.count_ones() as usize;
+        }
+    }
+
     pub fn mark_written(&mut self, at: usize, len: usize) {
         if self.missing == 0 {
             return;
