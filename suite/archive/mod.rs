@@ -26,7 +26,7 @@ mod store;
 
 pub use error::ArchiveError;
 pub use list::{Listed, Loaded, State};
-pub use names::{Shelf, new_run_id};
+pub use names::{Shelf, new_run_id, now};
 pub use run::RunFolder;
 pub use store::{DEFAULT_ROOT, Store};
 

@@ -64,6 +64,11 @@ pub(super) fn folder_name(text: &str, otherwise: &str) -> String {
     }
 }
 
+/// RFC 3339, UTC.
+pub fn now() -> String {
+    Timestamp::now().to_string()
+}
+
 /// `20261129T224100Z-3f2a`: sorts by time; the last part tells apart runs of one second.
 pub fn new_run_id() -> String {
     let now = Timestamp::now().strftime("%Y%m%dT%H%M%SZ");

@@ -3,6 +3,7 @@
 
 use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -16,6 +17,8 @@ pub(super) struct Progress {
     bar: Option<ProgressBar>,
     total: usize,
     ended: AtomicUsize,
+    /// The last line told of what is wrong: many cases may share it.
+    told: Mutex<String>,
 }
 
 impl Progress {
@@ -26,6 +29,7 @@ impl Progress {
             bar: terminal.then(|| bar(total)),
             total,
             ended: AtomicUsize::new(0),
+            told: Mutex::default(),
         }
     }
 
@@ -37,15 +41,27 @@ impl Progress {
 
     pub(super) fn ended(&self, record: &CaseRecord) {
         let count = self.ended.fetch_add(1, Ordering::Relaxed) + 1;
+        let wrong = self.news(record);
         match &self.bar {
             Some(bar) => {
                 if matches!(record.outcome, Outcome::Fail | Outcome::Error) {
-                    bar.println(format!("{}\n    {}", record.id, headline(record)));
+                    bar.println(told(&record.id, wrong.as_deref()));
                 }
                 bar.set_position(count as u64);
             }
-            None => say(&line(count, self.total, record)),
+            None => say(&told(&line(count, self.total, record), wrong.as_deref())),
         }
+    }
+
+    /// What is wrong, unless the case before was told to be wrong in the same way.
+    fn news(&self, record: &CaseRecord) -> Option<String> {
+        let wrong = (record.outcome != Outcome::Pass).then(|| headline(record))?;
+        let mut last = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        if *last == wrong {
+            return None;
+        }
+        last.clone_from(&wrong);
+        Some(wrong)
     }
 
     pub(super) fn finish(&self) {
@@ -69,14 +85,17 @@ fn bar(total: usize) -> ProgressBar {
 fn line(count: usize, total: usize, record: &CaseRecord) -> String {
     let width = total.to_string().len();
     let duration = record.duration_ms.round();
-    let mut line = format!(
+    format!(
         "[{count:>width$}/{total}] {:<5} {} ({duration} ms)",
         record.outcome, record.id
-    );
-    if record.outcome != Outcome::Pass {
-        line.push_str(&format!("\n        {}", headline(record)));
+    )
+}
+
+fn told(line: &str, wrong: Option<&str>) -> String {
+    match wrong {
+        Some(wrong) => format!("{line}\n        {wrong}"),
+        None => line.to_owned(),
     }
-    line
 }
 
 fn say(line: &str) {
@@ -91,15 +110,30 @@ mod tests {
     use crate::runner::blank::blank_record;
 
     #[test]
-    fn plain_lines_count_and_tell_what_is_wrong() {
+    fn plain_lines_count() {
         let mut record = blank_record("s::g::jit");
         record.duration_ms = 2.6;
         assert_eq!(line(7, 216, &record), "[  7/216] pass  s::g::jit (3 ms)");
         record.outcome = Outcome::Error;
-        record.reason = Some(Reason::new(ReasonKind::Hang, "no answer within 2 s"));
+        assert_eq!(line(216, 216, &record), "[216/216] error s::g::jit (3 ms)");
+    }
+
+    #[test]
+    fn what_many_cases_share_is_told_once() {
+        let progress = Progress::new(3);
+        let mut record = blank_record("s::g::jit");
+        assert_eq!(progress.news(&record), None);
+        record.outcome = Outcome::Error;
+        record.reason = Some(Reason::new(ReasonKind::Environment, "no card"));
+        let wrong = "error: environment: no card";
+        assert_eq!(progress.news(&record).as_deref(), Some(wrong));
+        assert_eq!(progress.news(&record), None);
+        record.reason = Some(Reason::new(ReasonKind::Hang, "no answer"));
         assert_eq!(
-            line(216, 216, &record),
-            "[216/216] error s::g::jit (3 ms)\n        error: hang: no answer within 2 s"
+            progress.news(&record).as_deref(),
+            Some("error: hang: no answer")
         );
+        assert_eq!(told("line", Some(wrong)), format!("line\n        {wrong}"));
+        assert_eq!(told("line", None), "line");
     }
 }

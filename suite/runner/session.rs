@@ -4,8 +4,6 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use jiff::Timestamp;
-
 use super::blank::unjudged;
 use super::choice::Chosen;
 use super::recorder::Recorder;
@@ -13,7 +11,7 @@ use super::tables::Columns;
 use super::text::{STDERR, STDOUT};
 use super::verdict::Verdict;
 use super::{Judge, PlannedCase};
-use crate::archive::Store;
+use crate::archive::{self, Store};
 use crate::case::Case;
 use crate::check;
 use crate::device::DeviceKind;
@@ -49,7 +47,8 @@ pub(super) struct Parts {
 /// A run. Its folder opens, and its first worker starts, with the first case.
 pub(super) struct Session {
     parts: Parts,
-    started: Timestamp,
+    /// RFC 3339, UTC.
+    started: String,
     clock: Instant,
     begun: OnceLock<Result<Begun, Reason>>,
 }
@@ -82,7 +81,7 @@ impl Session {
     pub(super) fn new(parts: Parts) -> Self {
         Self {
             parts,
-            started: Timestamp::now(),
+            started: archive::now(),
             clock: Instant::now(),
             begun: OnceLock::new(),
         }
@@ -118,7 +117,7 @@ impl Session {
         Facts {
             run: RunRecord {
                 id: String::new(),
-                started: self.started.to_string(),
+                started: self.started.clone(),
                 finished: None,
                 profile: parts.profile.name().to_owned(),
                 complete: false,
@@ -287,7 +286,7 @@ impl Session {
             .identity(uuid.as_deref())
             .map_or_else(Default::default, |identity| identity.live);
         facts.run.id = id.to_owned();
-        facts.run.finished = Some(Timestamp::now().to_string());
+        facts.run.finished = Some(archive::now());
         facts.run.complete = records == self.parts.cases.len();
         facts.run.work_ms = milliseconds(work);
         facts.run.wall_ms = milliseconds(self.clock.elapsed());

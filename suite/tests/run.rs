@@ -1,0 +1,295 @@
+//! The binary from outside: exit codes, what it writes and where, and gates that need YAML only.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A suite of somebody's own over the repository's kernels: right and wrong gates of every kind of `want`.
+const MINE: &str = r#"
+version: 1
+suite: mine
+title: A suite of one's own
+kernels: [compaction.cu]
+axes: {n: {quick: [7, 300], full: [1000], huge: [8387997]}}
+inputs: {input: {type: i32, generator: survivors, seed: 12345, keep: 128, len: n}}
+buffers: {out: {type: i32, len: n}, again: {type: i32, len: n}, rank: {type: i32, len: n}}
+pipelines:
+  copied: [{kernel: copy, grid: 4, block: 64, args: [input, out, n]}]
+  moved: [{copy: input, to: again}]
+  marked: [{kernel: mark_nonzero, grid: 4, block: 64, args: [input, rank, n]}]
+  marked_short: [{kernel: mark_nonzero, grid: 4, block: 64, args: [input, rank, n - 1]}]
+gates:
+  by_reference: {run: copied, check: exact, got: out, want: {copy: input}}
+  by_pipeline: {run: copied, check: exact, got: out, want: {run: moved, buffer: again}}
+  by_script:
+    run: marked
+    check: exact
+    got: rank
+    want:
+      script: |
+        let flags = [];
+        for value in input { flags.push(if value != 0 { 1 } else { 0 }); }
+        flags
+  wrong: {run: marked_short, check: exact, got: rank, want: {map: nonzero}}
+  on_a_card: {run: copied, check: exact, got: out, want: {copy: input}, devices: [cuda]}
+"#;
+
+struct Place {
+    folder: TempDir,
+}
+
+/// What a run said and did.
+struct Ran {
+    code: i32,
+    stdout: String,
+    stderr: String,
+}
+
+impl Place {
+    fn new(suite: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("specs")).unwrap();
+        fs::write(folder.path().join("specs/mine.yaml"), suite).unwrap();
+        Self { folder }
+    }
+
+    fn reports(&self) -> PathBuf {
+        self.folder.path().join("reports")
+    }
+
+    /// Runs the binary in this folder, on the simulated device unless the arguments say otherwise.
+    fn run(&self, arguments: &[&str]) -> Ran {
+        self.run_with(&[("CUDA_GATES_DEVICE", "sim")], arguments)
+    }
+
+    fn run_with(&self, variables: &[(&str, &str)], arguments: &[&str]) -> Ran {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_cuda-gates"));
+        for (name, _) in std::env::vars_os() {
+            if name.to_string_lossy().starts_with("CUDA_GATES_") {
+                command.env_remove(name);
+            }
+        }
+        let output = command
+            .current_dir(self.folder.path())
+            .envs(variables.iter().copied())
+            .args(arguments)
+            .output()
+            .unwrap();
+        Ran::of(&output)
+    }
+
+    /// The one report under a shelf.
+    fn report(&self, shelf: &str) -> Value {
+        let found = files(&self.reports().join(shelf), "report.json");
+        assert_eq!(found.len(), 1, "{found:?}");
+        serde_json::from_str(&fs::read_to_string(&found[0]).unwrap()).unwrap()
+    }
+}
+
+impl Ran {
+    fn of(output: &Output) -> Self {
+        Self {
+            code: output.status.code().expect("an exit code"),
+            stdout: String::from_utf8(output.stdout.clone()).unwrap(),
+            stderr: String::from_utf8(output.stderr.clone()).unwrap(),
+        }
+    }
+
+    #[track_caller]
+    fn ends(self, code: i32) -> Self {
+        assert_eq!(self.code, code, "{}\n{}", self.stdout, self.stderr);
+        self
+    }
+}
+
+fn files(folder: &Path, name: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            found.extend(files(&path, name));
+        } else if path.file_name().is_some_and(|n| n == name) {
+            found.push(path);
+        }
+    }
+    found
+}
+
+fn outcomes(report: &Value) -> Vec<(String, String)> {
+    let text = |case: &Value, key: &str| case[key].as_str().unwrap().to_owned();
+    let cases = report["cases"].as_array().unwrap();
+    cases
+        .iter()
+        .map(|case| (text(case, "id"), text(case, "outcome")))
+        .collect()
+}
+
+#[test]
+fn gates_written_in_yaml_alone_run_by_reference_pipeline_and_script() {
+    let place = Place::new(MINE);
+    let ran = place.run(&["by_"]).ends(0);
+    assert!(ran.stdout.contains("6 passed, 0 failed"), "{}", ran.stdout);
+    let report = place.report("sim");
+    let passed: Vec<_> = outcomes(&report);
+    let expected = [
+        "mine::by_reference::n=7::jit",
+        "mine::by_pipeline::n=7::jit",
+        "mine::by_script::n=7::jit",
+        "mine::by_reference::n=300::jit",
+        "mine::by_pipeline::n=300::jit",
+        "mine::by_script::n=300::jit",
+    ]
+    .map(|id| (id.to_owned(), "pass".to_owned()));
+    assert_eq!(passed, expected);
+    assert_eq!(report["run"]["filtered"], true);
+    assert_eq!(report["device"]["info"]["kind"], "sim");
+}
+
+#[test]
+fn a_gate_that_fails_ends_in_1_with_its_finding_and_how_to_run_it_again() {
+    let place = Place::new(MINE);
+    let ran = place.run(&["wrong::n=7"]).ends(1);
+    let report = place.report("sim");
+    let case = &report["cases"][0];
+    assert_eq!(case["outcome"], "fail");
+    assert_eq!(case["findings"][0]["kind"], "unwritten");
+    let again = case["repro"].as_str().unwrap();
+    assert!(again.starts_with("cuda-gates run "), "{again}");
+    assert!(ran.stdout.contains(again), "{}", ran.stdout);
+    // The command does what it says: the same failure again.
+    let words: Vec<&str> = again.split(' ').skip(1).collect();
+    place.run(&words).ends(1);
+}
+
+#[test]
+fn a_whole_run_skips_what_is_not_for_this_device_and_says_why() {
+    let place = Place::new(MINE);
+    place.run(&["--skip", "wrong"]).ends(0);
+    let report = place.report("sim");
+    let skipped: Vec<&Value> = report["cases"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|case| case["outcome"] == "skip")
+        .collect();
+    assert_eq!(skipped.len(), 2);
+    assert_eq!(skipped[0]["reason"]["kind"], "unsupported by this device");
+    assert_eq!(report["run"]["complete"], true);
+}
+
+#[test]
+fn nothing_selected_and_all_skipped_end_in_4_and_write_nothing() {
+    let place = Place::new(MINE);
+    let ran = place.run(&["no such gate"]).ends(4);
+    assert!(ran.stderr.contains("no case is selected"), "{}", ran.stderr);
+    let ran = place.run(&["on_a_card"]).ends(4);
+    assert!(ran.stderr.contains("skipped"), "{}", ran.stderr);
+    assert!(!place.reports().exists());
+}
+
+#[test]
+fn a_named_card_that_is_not_there_ends_in_3_and_is_filed_under_no_driver() {
+    let place = Place::new(MINE);
+    // Hides the cards of a machine that has some.
+    let variables = [("CUDA_GATES_DEVICE", "cuda"), ("CUDA_VISIBLE_DEVICES", "")];
+    let ran = place
+        .run_with(&variables, &["by_", "--image", "jit"])
+        .ends(3);
+    assert!(ran.stdout.contains("environment"), "{}", ran.stdout);
+    let report = place.report("no-driver");
+    assert_eq!(report["device"]["unavailable"]["kind"], "environment");
+    let cases = report["cases"].as_array().unwrap();
+    assert!(!cases.is_empty());
+    for case in cases {
+        assert_eq!(case["outcome"], "error");
+        assert_eq!(case["reason"], report["device"]["unavailable"]);
+    }
+}
+
+#[test]
+fn wrong_arguments_variables_and_specs_end_in_2_before_anything_runs() {
+    let place = Place::new(MINE);
+    place.run(&["--profile", "fast"]).ends(2);
+    place.run(&["--device", "gpu"]).ends(2);
+    place.run(&["--timeout", "0"]).ends(2);
+    place.run_with(&[("CUDA_GATES_IMAGE", "ptx")], &[]).ends(2);
+    place.run(&["--specs", "nowhere"]).ends(2);
+
+    let broken = MINE.replace("got: rank, want: {map", "got: rang, wand: {map");
+    let place = Place::new(&broken);
+    let ran = place.run(&[]).ends(2);
+    for word in ["mine.yaml", "rang", "wand"] {
+        assert!(ran.stderr.contains(word), "{word}: {}", ran.stderr);
+    }
+    assert!(!place.reports().exists());
+}
+
+#[test]
+fn a_printed_id_runs_in_whatever_profile_it_came_from() {
+    let place = Place::new(MINE);
+    let id = "mine::by_reference::n=1000::jit";
+    place.run(&["--exact", id]).ends(0);
+    assert_eq!(
+        outcomes(&place.report("sim")),
+        [(id.to_owned(), "pass".to_owned())]
+    );
+}
+
+#[test]
+fn a_case_beyond_its_deadline_is_a_hang_and_ends_in_1() {
+    let place = Place::new(MINE);
+    let id = "mine::by_script::n=8387997::jit";
+    let start = Instant::now();
+    place.run(&["--exact", id, "--timeout", "0.05"]).ends(1);
+    assert!(start.elapsed() < Duration::from_secs(20));
+    let report = place.report("sim");
+    assert_eq!(report["cases"][0]["reason"]["kind"], "hang");
+}
+
+#[test]
+fn two_runs_are_equal_apart_from_times_and_ids() {
+    let place = Place::new(MINE);
+    let mut runs = Vec::new();
+    for _ in 0..2 {
+        place.run(&[]).ends(1);
+        let mut report = place.report("sim");
+        fs::remove_dir_all(place.reports()).unwrap();
+        for key in ["id", "started", "finished", "work_ms", "wall_ms"] {
+            assert!(report["run"].as_object_mut().unwrap().remove(key).is_some());
+        }
+        for case in report["cases"].as_array_mut().unwrap() {
+            assert!(
+                case.as_object_mut()
+                    .unwrap()
+                    .remove("duration_ms")
+                    .is_some()
+            );
+        }
+        runs.push(report.to_string());
+    }
+    assert_eq!(runs[0], runs[1]);
+}
+
+#[test]
+fn a_list_is_names_alone_and_leaves_no_trace() {
+    let place = Place::new(MINE);
+    let ran = place.run(&["list", "by_script"]).ends(0);
+    assert_eq!(
+        ran.stdout,
+        "mine::by_script::n=7::jit\nmine::by_script::n=300::jit\n"
+    );
+    assert_eq!(ran.stderr, "");
+    assert!(!place.reports().exists());
+}
+
+#[test]
+fn results_that_cannot_be_archived_stop_the_run() {
+    let place = Place::new(MINE);
+    fs::write(place.reports(), "a file, not a folder").unwrap();
+    let ran = place.run(&["by_"]).ends(2);
+    assert!(ran.stderr.contains("--reports DIR"), "{}", ran.stderr);
+}
