@@ -87,7 +87,7 @@ impl Decoder<'_> {
         if found.is_none() {
             let message = format!("{what} has no `{key}`");
             self.log
-                .mend(fields.place, message, format!("add `{key}: …`"));
+                .whole(fields.place, message, format!("add `{key}: …`"));
         }
         found
     }

@@ -9,7 +9,7 @@ use super::tree::{Content, Tree};
 use crate::expr::ExprError;
 
 /// Problems kept of one file: nobody reads more, and a hostile file must not fill the memory.
-const PROBLEMS_MAX: usize = 100;
+const PROBLEMS_MAX: usize = 200;
 
 /// A file's text, cut into lines.
 pub(super) struct Source<'a> {
@@ -26,10 +26,19 @@ impl<'a> Source<'a> {
     }
 }
 
+struct Found {
+    place: Place,
+    whole: bool,
+    message: String,
+    mend: Option<String>,
+}
+
 pub(super) struct Log<'a> {
     source: &'a Source<'a>,
     paths: BTreeMap<(usize, usize), String>,
-    found: RefCell<Vec<(Place, String, Option<String>)>>,
+    /// Of mappings, each by its own path: a block mapping starts where its first key does.
+    mappings: BTreeMap<(usize, usize), String>,
+    found: RefCell<Vec<Found>>,
     seen: RefCell<HashSet<(Place, String)>>,
     dropped: Cell<usize>,
 }
@@ -39,6 +48,7 @@ impl<'a> Log<'a> {
         Self {
             source,
             paths: BTreeMap::new(),
+            mappings: BTreeMap::new(),
             found: RefCell::default(),
             seen: RefCell::default(),
             dropped: Cell::new(0),
@@ -46,27 +56,32 @@ impl<'a> Log<'a> {
     }
 
     pub fn add(&self, place: Place, message: impl Into<String>) {
-        self.push(place, message.into(), None);
+        self.push(place, false, message.into(), None);
     }
 
     pub fn mend(&self, place: Place, message: impl Into<String>, mend: impl Into<String>) {
-        self.push(place, message.into(), Some(mend.into()));
+        self.push(place, false, message.into(), Some(mend.into()));
     }
 
     /// `mend` where there is a suggestion, else without.
     pub fn maybe(&self, place: Place, message: impl Into<String>, mend: Option<String>) {
-        self.push(place, message.into(), mend);
+        self.push(place, false, message.into(), mend);
     }
 
     pub fn expr(&self, error: ExprError) {
-        self.push(error.place, error.message, error.mend);
+        self.push(error.place, false, error.message, error.mend);
+    }
+
+    /// Of a mapping as a whole: a key that it lacks.
+    pub fn whole(&self, place: Place, message: impl Into<String>, mend: impl Into<String>) {
+        self.push(place, true, message.into(), Some(mend.into()));
     }
 
     pub fn is_empty(&self) -> bool {
         self.found.borrow().is_empty()
     }
 
-    fn push(&self, place: Place, message: String, mend: Option<String>) {
+    fn push(&self, place: Place, whole: bool, message: String, mend: Option<String>) {
         let place = self.inside(place);
         let known = self.seen.borrow().contains(&(place, message.clone()));
         if known {
@@ -77,7 +92,12 @@ impl<'a> Log<'a> {
             return;
         }
         self.seen.borrow_mut().insert((place, message.clone()));
-        self.found.borrow_mut().push((place, message, mend));
+        self.found.borrow_mut().push(Found {
+            place,
+            whole,
+            message,
+            mend,
+        });
     }
 
     /// A parser may point behind the last line; a person looks at its end.
@@ -94,26 +114,29 @@ impl<'a> Log<'a> {
 
     /// Takes the key of every place from the tree as it was read, before anything is repaired.
     pub fn index(&mut self, tree: &Tree) {
-        collect_paths(tree, String::new(), &mut self.paths);
+        self.collect(tree, String::new());
     }
 
     /// By place; the key of each is that of the nearest node at or before it.
     pub fn finish(self) -> Vec<Problem> {
-        let paths = self.paths;
+        let (paths, mappings) = (self.paths, self.mappings);
         let found = self.found.into_inner();
         let mut problems: Vec<Problem> = found
             .into_iter()
-            .map(|(place, message, mend)| {
-                let key = paths.range(..=(place.line, place.column)).next_back();
+            .map(|problem| {
+                let place = problem.place;
+                let at = (place.line, place.column);
+                let own = mappings.get(&at).filter(|_| problem.whole);
+                let key = own.or_else(|| paths.range(..=at).next_back().map(|(_, key)| key));
                 let line = place.line.checked_sub(1);
                 let line = line.and_then(|at| self.source.lines.get(at));
                 Problem {
                     file: self.source.path.to_string(),
                     place: Some(place),
-                    key: key.map_or_else(String::new, |(_, key)| key.clone()),
+                    key: key.cloned().unwrap_or_default(),
                     source_line: line.map_or_else(String::new, |line| (*line).to_string()),
-                    message,
-                    mend,
+                    message: problem.message,
+                    mend: problem.mend,
                 }
             })
             .collect();
@@ -125,28 +148,29 @@ impl<'a> Log<'a> {
         }
         problems
     }
-}
 
-/// A mapping's own path comes before its first key's where both start at one place, so that the key's wins.
-fn collect_paths(tree: &Tree, path: String, paths: &mut BTreeMap<(usize, usize), String>) {
-    let at = |place: Place| (place.line, place.column);
-    paths.insert(at(tree.place), path.clone());
-    match &tree.content {
-        Content::Mapping(entries) => {
-            for entry in entries {
-                let joint = if path.is_empty() { "" } else { "." };
-                let path = format!("{path}{joint}{}", entry.key);
-                paths.insert(at(entry.place), path.clone());
-                if at(entry.value.place) != at(entry.place) {
-                    collect_paths(&entry.value, path, paths);
+    /// Where a mapping starts with its first key, the place's path is the key's.
+    fn collect(&mut self, tree: &Tree, path: String) {
+        let at = |place: Place| (place.line, place.column);
+        self.paths.insert(at(tree.place), path.clone());
+        match &tree.content {
+            Content::Mapping(entries) => {
+                self.mappings.insert(at(tree.place), path.clone());
+                for entry in entries {
+                    let joint = if path.is_empty() { "" } else { "." };
+                    let path = format!("{path}{joint}{}", entry.key);
+                    self.paths.insert(at(entry.place), path.clone());
+                    if at(entry.value.place) != at(entry.place) {
+                        self.collect(&entry.value, path);
+                    }
                 }
             }
-        }
-        Content::Sequence(items) => {
-            for (i, item) in items.iter().enumerate() {
-                collect_paths(item, format!("{path}[{i}]"), paths);
+            Content::Sequence(items) => {
+                for (i, item) in items.iter().enumerate() {
+                    self.collect(item, format!("{path}[{i}]"));
+                }
             }
+            Content::Scalar(_) | Content::Refused => {}
         }
-        Content::Scalar(_) | Content::Refused => {}
     }
 }

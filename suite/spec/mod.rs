@@ -18,6 +18,7 @@
 //! ```
 
 mod decode;
+mod events;
 mod fields;
 mod keys;
 mod log;
@@ -31,6 +32,7 @@ pub mod template;
 mod tests;
 mod text;
 mod tree;
+mod typing;
 mod validate;
 
 use std::cell::{Cell, RefCell};

@@ -3,6 +3,7 @@
 mod bad;
 mod good;
 mod hostile;
+mod schema;
 
 use super::{Kernels, Known, Loader, Names, Problem};
 use crate::image::{Param, ParamClass, Signature};

@@ -1,3 +1,0 @@
-pub fn schema() -> serde_json::Value {
-    serde_json::Value::Null
-}
