@@ -7,7 +7,12 @@ pub fn near<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a 
     if letters > 64 {
         return None;
     }
-    let most = (letters / 3).clamp(1, 3);
+    // One letter is near to every other.
+    let most = if letters < 2 {
+        0
+    } else {
+        (letters / 3).clamp(1, 3)
+    };
     known
         .filter(|candidate| *candidate != name)
         .map(|candidate| (distance(name, candidate), candidate))
@@ -50,5 +55,7 @@ mod tests {
         assert_eq!(nearest("arg"), Some("args"));
         assert_eq!(nearest("Grid"), Some("grid"));
         assert_eq!(nearest("shared"), None);
+        assert_eq!(near("x", ["n", "X"].into_iter()), Some("X"));
+        assert_eq!(near("x", ["n"].into_iter()), None);
     }
 }
