@@ -76,6 +76,41 @@ pub enum Special {
     TotalSharedBytes,
 }
 
+impl Special {
+    /// From its PTX name, `%tid.x`.
+    pub fn from_name(name: &str) -> Option<Self> {
+        let axis = |axis: &str| match axis {
+            "x" => Some(0),
+            "y" => Some(1),
+            "z" => Some(2),
+            _ => None,
+        };
+        Some(match name.split_once('.') {
+            Some(("%tid", a)) => Special::Tid(axis(a)?),
+            Some(("%ntid", a)) => Special::Ntid(axis(a)?),
+            Some(("%ctaid", a)) => Special::Ctaid(axis(a)?),
+            Some(("%nctaid", a)) => Special::Nctaid(axis(a)?),
+            Some(_) => return None,
+            None => match name {
+                "%laneid" => Special::LaneId,
+                "%warpid" => Special::WarpId,
+                "%nwarpid" => Special::NWarpId,
+                "%lanemask_eq" => Special::LaneMaskEq,
+                "%lanemask_lt" => Special::LaneMaskLt,
+                "%lanemask_le" => Special::LaneMaskLe,
+                "%lanemask_gt" => Special::LaneMaskGt,
+                "%lanemask_ge" => Special::LaneMaskGe,
+                "%smid" => Special::SmId,
+                "%nsmid" => Special::NSmId,
+                "%gridid" => Special::GridId,
+                "%dynamic_smem_size" => Special::DynamicSharedBytes,
+                "%total_smem_size" => Special::TotalSharedBytes,
+                _ => return None,
+            },
+        })
+    }
+}
+
 pub struct Instruction {
     /// The lanes that run it are `active & (predicates[guard] ^ flip)`.
     pub guard: Row,

@@ -217,7 +217,7 @@ impl<'a> Rows<'a> {
             self.usage.reads.push((class, row));
             return Ok(row);
         }
-        if let Some(special) = special(name) {
+        if let Some(special) = Special::from_name(name) {
             if class != Class::Narrow {
                 return Err(format!("{name} has 32 bits"));
             }
@@ -334,36 +334,4 @@ fn words(class: Class) -> &'static str {
 /// The generic address of a variable.
 pub(super) fn generic(space: Space, address: u64) -> u64 {
     window(space).wrapping_add(address)
-}
-
-fn special(name: &str) -> Option<Special> {
-    let axis = |axis: &str| match axis {
-        "x" => Some(0),
-        "y" => Some(1),
-        "z" => Some(2),
-        _ => None,
-    };
-    Some(match name.split_once('.') {
-        Some(("%tid", a)) => Special::Tid(axis(a)?),
-        Some(("%ntid", a)) => Special::Ntid(axis(a)?),
-        Some(("%ctaid", a)) => Special::Ctaid(axis(a)?),
-        Some(("%nctaid", a)) => Special::Nctaid(axis(a)?),
-        Some(_) => return None,
-        None => match name {
-            "%laneid" => Special::LaneId,
-            "%warpid" => Special::WarpId,
-            "%nwarpid" => Special::NWarpId,
-            "%lanemask_eq" => Special::LaneMaskEq,
-            "%lanemask_lt" => Special::LaneMaskLt,
-            "%lanemask_le" => Special::LaneMaskLe,
-            "%lanemask_gt" => Special::LaneMaskGt,
-            "%lanemask_ge" => Special::LaneMaskGe,
-            "%smid" => Special::SmId,
-            "%nsmid" => Special::NSmId,
-            "%gridid" => Special::GridId,
-            "%dynamic_smem_size" => Special::DynamicSharedBytes,
-            "%total_smem_size" => Special::TotalSharedBytes,
-            _ => return None,
-        },
-    })
 }

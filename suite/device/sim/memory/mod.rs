@@ -7,6 +7,7 @@
 
 mod access;
 mod atomic;
+mod elements;
 mod global;
 mod region;
 mod spaces;

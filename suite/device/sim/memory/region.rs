@@ -1,5 +1,7 @@
 //! Bytes and their shadow: one bit a byte, set once it has been written.
 
+use crate::value::POISON_BYTE;
+
 /// A contiguous piece of memory.
 #[derive(Clone, Debug, Default)]
 pub struct Region {
@@ -31,9 +33,12 @@ impl Region {
         }
     }
 
-    /// Changes the size, keeping the storage; all bytes count as never written, and their values are left over.
+    /// Changes the size, keeping the storage; every byte is poison and counts as never written, so that what was here
+    /// before shows nowhere.
     pub fn reset(&mut self, len: usize) {
-        self.words.resize(len.div_ceil(8), 0);
+        self.words.clear();
+        self.words
+            .resize(len.div_ceil(8), u64::from_ne_bytes([POISON_BYTE; 8]));
         self.shadow.clear();
         self.shadow.resize(len.div_ceil(64), 0);
         self.len = len;
@@ -95,9 +100,11 @@ impl Region {
             return;
         }
         for (word, mask) in words(at, len) {
-            let old = self.shadow[word];
-            self.shadow[word] = old | mask;
-            self.missing -= (mask & !old).count_ones() as usize;
+            let new = mask & !self.shadow[word];
+            if new != 0 {
+                self.shadow[word] |= new;
+                self.missing -= new.count_ones() as usize;
+            }
         }
     }
 

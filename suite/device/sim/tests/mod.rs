@@ -1,11 +1,13 @@
 //! The interpreter against values worked out by hand or by an independent formula, and each detector against its
 //! smallest violation.
 
+mod bits;
 mod control;
 mod detectors;
 mod device;
 mod floats;
 mod integers;
+mod kernels;
 mod memory;
 mod warps;
 
