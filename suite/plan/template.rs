@@ -2,31 +2,19 @@
 
 use indexmap::IndexMap;
 
-use crate::case::axis_text;
 use crate::spec::model::AxisValue;
+use crate::spec::template;
 
 /// `text` with each `${axis}` replaced by the axis' value.
 ///
 /// # Errors
 /// The words for a person, when a name is no axis of the case or a `${` is not closed.
 pub fn substitute(text: &str, params: &IndexMap<String, AxisValue>) -> Result<String, String> {
-    let mut result = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(start) = rest.find("${") {
-        result.push_str(&rest[..start]);
-        let inner = &rest[start + 2..];
-        let Some(end) = inner.find('}') else {
-            return Err(format!("`{text}` opens `${{` and does not close it"));
-        };
-        let name = inner[..end].trim();
-        let Some(value) = params.get(name) else {
-            return Err(format!("`{name}` in `{text}` is not an axis of this case"));
-        };
-        result.push_str(&axis_text(value));
-        rest = &inner[end + 1..];
+    let mut names = template::names(text)?.into_iter();
+    match names.find(|name| !params.contains_key(*name)) {
+        Some(name) => Err(format!("`{name}` in `{text}` is not an axis of this case")),
+        None => Ok(template::expand(text, |name| params.get(name).cloned())),
     }
-    result.push_str(rest);
-    Ok(result)
 }
 
 #[cfg(test)]
@@ -47,6 +35,6 @@ mod tests {
         assert_eq!(text("plain").unwrap(), "plain");
         assert_eq!(text("$predicate}").unwrap(), "$predicate}");
         assert!(text("${n}").unwrap_err().contains("`n`"));
-        assert!(text("a${block").unwrap_err().contains("close"));
+        assert!(text("a${block").unwrap_err().contains("brace"));
     }
 }

@@ -11,7 +11,7 @@ use crate::plan::{Prepared, expression_fault, fault_at};
 use crate::report::record::Timing;
 use crate::spec::model::{Bound, Expr, Suite, Timings};
 
-/// What an assertion sees: axes and lets, `launches` and `dropped_launches`, `device` and, for a timing gate, `rows`.
+/// What an assertion sees: axes and lets, `launches` and `dropped_launches`, and for a timing gate `rows`.
 pub(super) struct Facts<'a> {
     suite: &'a Suite,
     engine: &'a Engine,
@@ -29,7 +29,6 @@ impl<'a> Facts<'a> {
         let mut scope = prepared.scope.clone();
         scope.set("launches", count(prepared.launches));
         scope.set("dropped_launches", count(prepared.dropped_launches));
-        scope.set("device", device(info));
         Self {
             suite,
             engine,
@@ -177,25 +176,8 @@ fn row(timing: &Timing) -> Value {
     }
     map.insert("launches".into(), count(timing.launches));
     map.insert("runs".into(), count(timing.runs.into()));
+    map.insert("warmups".into(), count(timing.warmups.into()));
     Value::Map(map)
-}
-
-fn device(info: &DeviceInfo) -> Value {
-    let (major, minor) = info.compute_capability;
-    Value::Map(BTreeMap::from([
-        ("kind".to_owned(), Value::Text(info.kind.name().into())),
-        ("name".to_owned(), Value::Text(info.name.clone())),
-        // 75 for 7.5, as architectures are named.
-        (
-            "compute_capability".to_owned(),
-            count(u64::from(major * 10 + minor)),
-        ),
-        ("l2_bytes".to_owned(), count(info.l2_bytes)),
-        (
-            "total_memory_bytes".to_owned(),
-            count(info.total_memory_bytes),
-        ),
-    ]))
 }
 
 fn count(value: u64) -> Value {
