@@ -5,7 +5,6 @@ use std::path::PathBuf;
 
 use jiff::Timestamp;
 
-use crate::device::DeviceKind;
 use crate::report::Facts;
 
 /// Long enough for every card's name, short enough for every file system.
@@ -23,7 +22,7 @@ impl Shelf {
     /// `no-driver/no-device` where no device could be opened.
     pub fn of(facts: &Facts) -> Self {
         let (driver, card) = match &facts.device.info {
-            Some(info) if info.kind == DeviceKind::Sim => ("sim", facts.suite.version.as_str()),
+            Some(_) if facts.device.is_simulated() => ("sim", facts.suite.version.as_str()),
             Some(info) => match &facts.device.driver_version {
                 Some(driver) => (driver.as_str(), info.name.as_str()),
                 None => ("unknown-driver", info.name.as_str()),

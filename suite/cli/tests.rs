@@ -72,7 +72,8 @@ fn run_is_what_happens_without_a_command() {
 
 #[test]
 fn every_choice_is_taken() {
-    let line = "--device cuda:1 --profile perf --image jit,sass --reports r --specs s --kernels k --timeout 2.5 --redact";
+    let line = "--device cuda:1 --profile perf --image jit,sass --reports r --specs s --kernels k --timeout 2.5 \
+                --redact";
     let expected = Options {
         device: DeviceChoice::One(Address::Ordinal(1)),
         profile: Some(Profile::Perf),
@@ -241,9 +242,11 @@ fn a_run_that_is_not_there_is_wrong_usage() {
 
 #[test]
 fn schemas_are_printed_whole() {
-    let schema = answer("schema report").unwrap().text;
-    let schema: serde_json::Value = serde_json::from_str(&schema).unwrap();
-    assert!(schema["$schema"].is_string());
+    for document in ["report", "suite"] {
+        let schema = answer(&format!("schema {document}")).unwrap().text;
+        let schema: serde_json::Value = serde_json::from_str(&schema).unwrap();
+        assert!(schema["$schema"].is_string(), "{document}");
+    }
 }
 
 #[test]

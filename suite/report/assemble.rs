@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::record::{
     CaseRecord, DeviceRecord, Report, RunRecord, SCHEMA, SuiteRecord, TableRecord, Totals,
 };
+use crate::device::DeviceKind;
 use crate::outcome::Outcome;
 
 /// Everything of a record but its cases: what is known when a run starts, completed when it ends.
@@ -76,6 +77,15 @@ impl From<Report> for Facts {
             toolchain: report.toolchain,
             device: report.device,
         }
+    }
+}
+
+impl DeviceRecord {
+    /// Results of the simulated device are never evidence of hardware.
+    pub fn is_simulated(&self) -> bool {
+        self.info
+            .as_ref()
+            .is_some_and(|info| info.kind == DeviceKind::Sim)
     }
 }
 

@@ -12,7 +12,8 @@ pub enum ReadError {
     #[error("not a cuda-gates report: its schema is `{0}`, want `{SCHEMA}`")]
     Foreign(String),
     #[error(
-        "the report has schema `{found}`, and this cuda-gates reads `{SCHEMA}` and older: read it with a newer cuda-gates"
+        "the report has schema `{found}`, and this cuda-gates reads `{SCHEMA}` and older: \
+         read it with a newer cuda-gates"
     )]
     Newer { found: String },
 }

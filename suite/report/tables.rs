@@ -1,9 +1,9 @@
 //! The evaluator of a suite's `tables`: joins the records of one input and image, and computes each column.
 //!
 //! A row's expressions see every gate of the suite that ran on that input as a map (`want_len`, `got`, `launches`,
-//! …, `reported`, `outcome`), `rows` (the timing rows by name), the axes and the suite's lets. A value that does not exist (a row left
-//! out by `when`, a time on the simulated device, a gate that was not selected) gives an empty cell; a value that
-//! exists and cannot be computed gives an empty cell and a note.
+//! …, `reported`, `outcome`), `rows` (the timing rows by name), the axes and the suite's lets. A value that does not
+//! exist (a row left out by `when`, a time on the simulated device, a gate that was not selected) gives an empty
+//! cell; a value that exists and cannot be computed gives an empty cell and a note.
 
 use std::collections::BTreeMap;
 
