@@ -22,5 +22,6 @@ pub mod reference;
 pub mod report;
 pub mod runner;
 pub mod spec;
+pub mod terms;
 pub mod value;
 pub mod worker;

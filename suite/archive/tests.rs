@@ -8,10 +8,10 @@ use std::path::Path;
 use super::names::folder_name;
 use super::run::append_line;
 use super::*;
-use crate::outcome::Outcome;
 use crate::report::record::{CaseRecord, Totals};
 use crate::report::tests::{case, on_h200};
 use crate::report::{Facts, from_json};
+use crate::terms::Outcome;
 
 fn store() -> (tempfile::TempDir, Store) {
     let dir = tempfile::tempdir().unwrap();
@@ -72,7 +72,7 @@ fn shelves() {
         shelf(&|f| f.device.driver_version = None),
         "unknown-driver/NVIDIA-H200"
     );
-    let sim = |f: &mut Facts| f.device.info.as_mut().unwrap().kind = crate::device::DeviceKind::Sim;
+    let sim = |f: &mut Facts| f.device.info.as_mut().unwrap().kind = crate::terms::DeviceKind::Sim;
     assert_eq!(shelf(&sim), "sim/0.1.0");
 }
 

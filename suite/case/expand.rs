@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use indexmap::IndexMap;
 
 use super::{Case, axis_text};
-use crate::image::ImageKind;
-use crate::spec::model::{Axis, AxisValue, Block, Check, Profile, Suite};
+use crate::spec::model::{Axis, AxisValue, Block, Check, Suite};
+use crate::terms::{ImageKind, Profile};
 
 /// Cases of a profile, in order: suite, block, the axes' product (the first axis slowest), gate, image.
 ///

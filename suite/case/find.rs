@@ -4,8 +4,8 @@ use indexmap::IndexMap;
 
 use super::expand::{case, takes_part, values};
 use super::{Case, axis_text};
-use crate::image::ImageKind;
-use crate::spec::model::{Axis, AxisValue, Block, Profile, Suite};
+use crate::spec::model::{Axis, AxisValue, Block, Suite};
+use crate::terms::{ImageKind, Profile};
 
 /// The case of an id, in any profile and with any image.
 pub fn find(suites: &[Suite], id: &str) -> Option<Case> {

@@ -20,10 +20,9 @@ mod tests;
 use indexmap::IndexMap;
 use sha2::{Digest, Sha256};
 
-use crate::device::DeviceKind;
-use crate::image::ImageKind;
-use crate::outcome::{Reason, ReasonKind};
+use crate::outcome::Reason;
 use crate::spec::model::{AxisValue, Suite};
+use crate::terms::{DeviceKind, ImageKind, ReasonKind};
 
 pub use expand::{check_kind, expand};
 pub use find::find;

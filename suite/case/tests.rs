@@ -1,7 +1,8 @@
 use indexmap::IndexMap;
 
 use super::*;
-use crate::spec::model::{Axis, Block, Check, Expect, Expr, Gate, Place, Profile};
+use crate::spec::model::{Axis, Block, Check, Expect, Expr, Gate, Place};
+use crate::terms::Profile;
 
 fn gate() -> Gate {
     let that = Expr {

@@ -2,7 +2,8 @@
 
 use super::bytes::{Places, differences, written};
 use super::{comparable, show};
-use crate::outcome::{Fault, Finding, FindingKind};
+use crate::outcome::{Fault, Finding};
+use crate::terms::FindingKind;
 use crate::value::ArrayRef;
 
 /// `got` starts with `want`, bitwise (−0 is not 0; NaNs agree in every bit), and its rest still holds the poison.

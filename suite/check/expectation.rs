@@ -1,8 +1,8 @@
 //! `expect`: what a gate's outcome is worth, given what was expected of it.
 
-use crate::device::DeviceKind;
-use crate::outcome::{Finding, FindingKind, Outcome, Reason};
+use crate::outcome::{Finding, Reason};
 use crate::spec::model::Expect;
+use crate::terms::{DeviceKind, FindingKind, Outcome};
 
 /// A case's outcome, its reason and its findings.
 pub type Judged = (Outcome, Option<Reason>, Vec<Finding>);

@@ -20,7 +20,7 @@
 //!
 //! ```
 //! use cuda_gates::check;
-//! use cuda_gates::outcome::FindingKind;
+//! use cuda_gates::terms::FindingKind;
 //! use cuda_gates::value::ArrayRef;
 //! let got = [1.0f32, -0.0];
 //! let found = check::exact(ArrayRef::F32(&got), ArrayRef::F32(&[1.0, 0.0])).unwrap();

@@ -7,7 +7,8 @@ use super::bytes::{by_size, poisoned};
 use super::exact::stray_writes;
 use super::key::Keys;
 use super::{comparable, show};
-use crate::outcome::{Fault, Finding, FindingKind};
+use crate::outcome::{Fault, Finding};
+use crate::terms::FindingKind;
 use crate::value::ArrayRef;
 
 /// The first `want.len()` elements of `got` are those of `want` in some order, bitwise; the rest still hold the

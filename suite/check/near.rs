@@ -3,8 +3,8 @@
 use super::bytes::Places;
 use super::exact::stray_writes;
 use super::{comparable, show};
-use crate::outcome::{Fault, Finding, FindingKind};
-use crate::spec::model::Tolerance;
+use crate::outcome::{Fault, Finding};
+use crate::terms::{FindingKind, Tolerance};
 use crate::value::{ArrayRef, POISON_BYTE};
 
 /// Each of the first `want.len()` elements of `got` is near its `want`; the rest still hold the poison.

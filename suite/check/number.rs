@@ -2,7 +2,8 @@
 
 use super::bytes::untouched;
 use super::show;
-use crate::outcome::{Fault, Finding, FindingKind};
+use crate::outcome::{Fault, Finding};
+use crate::terms::FindingKind;
 use crate::value::{ArrayRef, Scalar};
 
 /// The one element of `got` is `want`.

@@ -3,8 +3,8 @@
 use super::bytes::{Places, by_size, untouched};
 use super::key::Keys;
 use super::show;
-use crate::outcome::{Finding, FindingKind};
-use crate::spec::model::Order;
+use crate::outcome::Finding;
+use crate::terms::{FindingKind, Order};
 use crate::value::ArrayRef;
 
 /// Each element of `got` is at least (`descending`: at most) the one before it; floats in IEEE 754's total order,

@@ -4,7 +4,8 @@ use super::exact::exact;
 use super::multiset::foreign;
 use super::number::number;
 use super::{bytes, retyped};
-use crate::outcome::{Fault, Finding, FindingKind};
+use crate::outcome::{Fault, Finding};
+use crate::terms::FindingKind;
 use crate::value::{ArrayRef, Scalar};
 
 /// `got` is `want` bit for bit, as for [`exact`], and where a boundary was read, it is `split`.

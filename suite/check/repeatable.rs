@@ -2,7 +2,8 @@
 
 use super::bytes::{Places, differences, untouched};
 use super::{retyped, show};
-use crate::outcome::{Fault, Finding, FindingKind};
+use crate::outcome::{Fault, Finding};
+use crate::terms::FindingKind;
 use crate::value::{Array, ArrayRef};
 
 /// Compares each run's output with the first's, one run at a time.

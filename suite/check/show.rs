@@ -1,7 +1,8 @@
 //! Words for findings: single elements, counts and excerpts.
 
 use super::bytes::Places;
-use crate::outcome::{Finding, FindingKind};
+use crate::outcome::Finding;
+use crate::terms::FindingKind;
 use crate::value::ArrayRef;
 
 /// Element `index` as a person reads it. A NaN shows its bits, since two NaNs may differ.

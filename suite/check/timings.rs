@@ -1,6 +1,7 @@
 //! Times that can be believed at all.
 
-use crate::outcome::{Finding, FindingKind};
+use crate::outcome::Finding;
+use crate::terms::FindingKind;
 
 /// Every time of the row, in milliseconds, is a positive number; and there is one.
 pub fn times(row: &str, times_ms: &[f64]) -> Vec<Finding> {

@@ -5,11 +5,10 @@ use std::time::Duration;
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
-use crate::image::ImageKind;
 use crate::runner::{
     DeviceChoice, Options, UsageError, parse_images, parse_profile, parse_timeout,
 };
-use crate::spec::model::Profile;
+use crate::terms::{ImageKind, Profile};
 
 const EXIT_CODES: &str = "\
 Exit codes, the first that applies:

@@ -7,11 +7,11 @@ use super::output::{Answer, Failure, Outcome};
 use super::table::columns;
 use crate::case::{self, Case};
 use crate::expr::Engine;
-use crate::image::{Catalog, ImageKind};
-use crate::outcome::ReasonKind;
+use crate::image::Catalog;
 use crate::plan;
-use crate::spec::model::{Expect, Profile, Suite};
+use crate::spec::model::{Expect, Suite};
 use crate::spec::{Loader, SpecErrors};
+use crate::terms::{ImageKind, Profile, ReasonKind};
 use crate::worker::sources;
 
 /// Loads the files (folders: every suite in them), expands every profile and builds every plan.

@@ -68,7 +68,7 @@ fn row(index: usize, card: &DeviceInfo) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::device::DeviceKind;
+    use crate::terms::DeviceKind;
 
     fn card() -> DeviceInfo {
         DeviceInfo {

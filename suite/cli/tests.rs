@@ -7,11 +7,9 @@ use clap::{CommandFactory, Parser};
 use super::args::{Cli, Command};
 use super::output::{Answer, Failure};
 use crate::archive::Store;
-use crate::image::ImageKind;
-use crate::outcome::Outcome;
 use crate::report::tests::{case, on_h200};
 use crate::runner::{DeviceChoice, Options};
-use crate::spec::model::Profile;
+use crate::terms::{ImageKind, Outcome, Profile};
 use crate::worker::Address;
 
 fn parse(line: &str) -> Result<Cli, clap::Error> {

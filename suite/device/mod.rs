@@ -10,7 +10,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::image::Image;
-use crate::outcome::{Fault, Finding, named_enum};
+use crate::outcome::{Fault, Finding};
+use crate::terms::DeviceKind;
 use crate::value::Array;
 
 pub mod cuda;
@@ -19,10 +20,6 @@ pub mod session;
 pub mod sim;
 
 pub use presence::{Presence, presence};
-
-named_enum! {
-    DeviceKind { Cuda = "cuda", Sim = "sim" }
-}
 
 /// What a device says of itself without NVML.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

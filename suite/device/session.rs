@@ -18,10 +18,11 @@
 
 use std::sync::Arc;
 
-use super::{Access, BufferId, Device, DeviceKind, ModuleId};
+use super::{Access, BufferId, Device, ModuleId};
 use crate::image::Image;
-use crate::outcome::{Fault, Finding, FindingKind};
+use crate::outcome::{Fault, Finding};
 use crate::plan::{self, Plan, Slice, Step, Work};
+use crate::terms::{DeviceKind, FindingKind};
 use crate::value::{Array, ArrayRef, POISON_BYTE};
 
 mod rows;

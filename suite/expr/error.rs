@@ -3,7 +3,7 @@
 use rhai::{EvalAltResult, LexError, ParseError, ParseErrorType};
 
 use super::{functions, locate};
-use crate::spec::model::Place;
+use crate::expr::Place;
 
 /// What is wrong with an expression, where, and what would mend it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -21,6 +21,7 @@ mod functions;
 mod names;
 mod near;
 mod script;
+mod source;
 #[cfg(test)]
 mod tests;
 
@@ -31,12 +32,11 @@ use std::rc::Rc;
 use indexmap::IndexMap;
 use rhai::{AST, Dynamic};
 
-use crate::spec::model::{Expr, Place};
-
 pub use error::ExprError;
 pub use names::NameUse;
 pub use near::near;
 pub use script::ScriptResult;
+pub use source::{Expr, Place};
 
 /// An expression longer than this many bytes is refused.
 const SOURCE_BYTES_MAX: usize = 4096;

@@ -4,7 +4,7 @@
 //! and calls.
 
 use super::error::along;
-use crate::spec::model::{Expr, Place};
+use crate::expr::{Expr, Place};
 
 /// One use of a variable, with the properties read from it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@
 use rhai::{Dynamic, OptimizationLevel, Position};
 
 use super::{Engine, ExprError, Scope, error, functions, locate};
-use crate::spec::model::Place;
+use crate::expr::Place;
 use crate::value::{ArrayRef, Scalar};
 
 /// Some tens of seconds of looping; the case's deadline is usually shorter.

@@ -17,7 +17,7 @@ use nvml_wrapper::{Device, Nvml};
 use serde_json::{Value, json};
 
 use super::nvml::{Card, field};
-use crate::report::record::Field;
+use crate::identity::Field;
 
 /// What does not change during a run, system-wide versions included.
 pub(super) const FIELDS: &[&str] = &[

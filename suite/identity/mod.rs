@@ -16,13 +16,14 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::outcome::Reason;
-use crate::report::record::Field;
 
 mod card;
+mod field;
 mod machine;
 mod nvml;
 mod xid;
 
+pub use field::Field;
 pub use machine::{host, toolchain};
 pub use xid::XidWatch;
 

@@ -15,8 +15,9 @@ use nvml_wrapper::{Device, Nvml};
 use serde_json::Value;
 
 use super::{Identity, card, kernel_driver_version};
-use crate::outcome::{Reason, ReasonKind};
-use crate::report::record::Field;
+use crate::identity::Field;
+use crate::outcome::Reason;
+use crate::terms::ReasonKind;
 
 /// The session, or why there is none.
 pub(super) fn session() -> Result<&'static Nvml, &'static Reason> {

@@ -18,7 +18,7 @@ fn without_nvml_every_field_says_why() {
     assert_eq!(names(&identity.fields), card::FIELDS);
     assert_eq!(names(&identity.live), card::LIVE);
     let why = identity.fault.unwrap();
-    assert_eq!(why.kind, crate::outcome::ReasonKind::Environment);
+    assert_eq!(why.kind, crate::terms::ReasonKind::Environment);
     for field in identity.fields.values().chain(identity.live.values()) {
         assert_eq!(field, &Field::Unavailable(why.message.clone()));
     }

@@ -15,7 +15,7 @@ use nvml_wrapper::event::EventSet;
 use serde_json::{Value, json};
 
 use super::nvml;
-use crate::report::record::Field;
+use crate::identity::Field;
 
 /// More than this are not told apart.
 const MOST: usize = 1000;

@@ -4,7 +4,8 @@
 //! error of the catalog: the case that wants it ends with that reason, so that the others run.
 //!
 //! ```
-//! use cuda_gates::image::{Catalog, ImageKind};
+//! use cuda_gates::image::Catalog;
+//! use cuda_gates::terms::ImageKind;
 //! let catalog = Catalog::embedded();
 //! assert!(catalog.modules().any(|module| module == "compaction"));
 //! let image = catalog.image("compaction", ImageKind::Jit, (7, 5)).expect("committed PTX");
@@ -25,8 +26,9 @@ use super::hash::{sha256_hex, text_sha256};
 use super::manifest::{Entry, Manifest, Stale};
 use super::nvrtc::Nvrtc;
 use super::sass::Sass;
-use super::{Code, Image, ImageKind, Signature, built_without, ptx};
+use super::{Code, Image, Signature, built_without, ptx};
 use crate::outcome::Fault;
+use crate::terms::ImageKind;
 
 /// A `kernels/` folder that cannot be read.
 #[derive(Debug, thiserror::Error)]

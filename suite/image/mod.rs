@@ -4,7 +4,8 @@
 //! May import `value` and `outcome` only.
 //!
 //! ```
-//! use cuda_gates::image::{Catalog, ImageKind};
+//! use cuda_gates::image::Catalog;
+//! use cuda_gates::terms::ImageKind;
 //! let image = Catalog::embedded().image("compaction", ImageKind::Jit, (7, 5)).expect("committed PTX");
 //! assert_eq!(image.module, "compaction");
 //! ```
@@ -29,19 +30,8 @@ use serde::{Deserialize, Serialize};
 
 pub use catalog::{Catalog, CatalogError};
 
-use crate::outcome::{Fault, Reason, ReasonKind, named_enum};
-
-named_enum! {
-    /// How a module's code reaches the device.
-    ImageKind {
-        /// Native code from this machine's nvcc, cubin only.
-        Sass = "sass",
-        /// The committed PTX, compiled by the driver (or run by the simulated device).
-        Jit = "jit",
-        /// PTX compiled at run time through NVRTC.
-        Nvrtc = "nvrtc",
-    }
-}
+use crate::outcome::{Fault, Reason};
+use crate::terms::{ImageKind, ReasonKind};
 
 /// The code of one module for one image kind.
 #[derive(Clone, Debug)]

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use super::embedded::{self, Cubin, Failure};
 use super::hash::sha256_hex;
-use super::{Code, Image, ImageKind, built_without};
+use super::{Code, Image, built_without};
 use crate::outcome::Fault;
+use crate::terms::ImageKind;
 
 /// What `build.rs` made with nvcc.
 #[derive(Clone, Copy, Debug)]
@@ -114,7 +115,7 @@ fn list(architectures: &[(u32, u32)]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::outcome::ReasonKind;
+    use crate::terms::ReasonKind;
 
     #[test]
     fn the_best_cubin_is_of_the_same_major_and_not_above() {

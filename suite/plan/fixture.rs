@@ -4,9 +4,10 @@ use indexmap::IndexMap;
 
 use super::Signatures;
 use crate::case::{Case, check_kind};
-use crate::image::{ImageKind, Param, ParamClass, Signature};
+use crate::image::{Param, ParamClass, Signature};
 use crate::outcome::Fault;
 use crate::spec::model::*;
+use crate::terms::ImageKind;
 use crate::value::ElementType;
 
 pub fn place() -> Place {

@@ -2,7 +2,7 @@
 
 use super::number::Number;
 use crate::outcome::Fault;
-use crate::spec::model::Order;
+use crate::terms::Order;
 
 pub(super) fn count(flags: &[u8]) -> usize {
     // Sums of 255 flags fit in a byte, which keeps the inner loop in vector registers.

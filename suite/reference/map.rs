@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 
 use super::number::Number;
-use crate::outcome::{Fault, named_enum};
+use crate::outcome::Fault;
+use crate::terms::named_enum;
 use crate::value::ElementType;
 
 named_enum! {

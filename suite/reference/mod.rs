@@ -38,7 +38,7 @@ mod scan;
 mod tests;
 
 use crate::outcome::Fault;
-use crate::spec::model::Order;
+use crate::terms::Order;
 use crate::value::{Array, ArrayRef, ElementType, Scalar};
 
 use map::{Map, Predicate};

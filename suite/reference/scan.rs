@@ -2,7 +2,7 @@
 
 use super::map::names;
 use super::number::Number;
-use crate::outcome::named_enum;
+use crate::terms::named_enum;
 
 named_enum! {
     Operator { Sum = "sum", Min = "min", Max = "max" }

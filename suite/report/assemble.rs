@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use super::record::{
     CaseRecord, DeviceRecord, Report, RunRecord, SCHEMA, SuiteRecord, TableRecord, Totals,
 };
-use crate::device::DeviceKind;
-use crate::outcome::Outcome;
+use crate::terms::{DeviceKind, Outcome};
 
 /// Everything of a record but its cases: what is known when a run starts, completed when it ends.
 #[derive(Clone, Debug, PartialEq)]

@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 use quick_junit::{NonSuccessKind, TestCase, TestCaseStatus, TestSuite};
 
 use super::record::{CaseRecord, Report};
-use crate::outcome::Outcome;
+use crate::terms::Outcome;
 
 /// `junit.xml`. A waived case counts as skipped, with its reason.
 ///

@@ -2,7 +2,7 @@
 
 use super::record::{Report, Totals};
 use super::summary::{Grid, Summary, Trouble};
-use crate::outcome::Outcome;
+use crate::terms::Outcome;
 
 /// GitHub drops a step summary above 1024 KiB whole.
 pub const BYTES_MAX: usize = 900 * 1024;

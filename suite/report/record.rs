@@ -10,8 +10,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::device::DeviceInfo;
-use crate::image::ImageKind;
-use crate::outcome::{Finding, Outcome, Reason};
+use crate::identity::Field;
+use crate::outcome::{Finding, Reason};
+use crate::terms::{ImageKind, Outcome};
 
 pub const SCHEMA: &str = "cuda-gates.report/1.0";
 
@@ -172,14 +173,6 @@ pub struct DeviceRecord {
     /// NVML fields that change, read before the run and after.
     pub before: BTreeMap<String, Field>,
     pub after: BTreeMap<String, Field>,
-}
-
-/// A field NVML could or could not give.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Field {
-    Value(serde_json::Value),
-    Unavailable(String),
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -8,7 +8,8 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::Facts;
-use super::record::{CaseRecord, DeviceRecord, Field, Report};
+use super::record::{CaseRecord, DeviceRecord, Report};
+use crate::identity::Field;
 
 /// Shorter values (`0`, `N/A`) identify nobody, and replacing them everywhere would spoil the text.
 const SECRET_LEN_MIN: usize = 6;

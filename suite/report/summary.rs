@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use serde_json::Value;
 
 use super::record::{CaseRecord, Report, TableRecord, Timing, Totals};
-use crate::outcome::Outcome;
+use crate::terms::Outcome;
 
 /// Excerpt lines shown of a finding.
 const DETAIL_LINES_MAX: usize = 12;

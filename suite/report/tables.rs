@@ -11,8 +11,8 @@ use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
 use super::record::{CaseRecord, TableRecord};
-use crate::image::ImageKind;
 use crate::spec::model::{Expr, Suite, Table};
+use crate::terms::ImageKind;
 
 /// Names an expression may use, and their values.
 pub type Names = BTreeMap<String, Value>;

@@ -6,7 +6,7 @@ use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, LineStyle
 
 use super::record::{Report, Totals};
 use super::summary::{Grid, Summary, Trouble};
-use crate::outcome::Outcome;
+use crate::terms::Outcome;
 
 /// Failures told in full; the others by name.
 const TROUBLES_MAX: usize = 20;

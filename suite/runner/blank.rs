@@ -1,9 +1,10 @@
 //! Records of cases that no worker answered for.
 
 use crate::case::{Case, axis_text};
-use crate::outcome::{Outcome, Reason};
+use crate::outcome::Reason;
 use crate::report::record::CaseRecord;
 use crate::spec::model::AxisValue;
+use crate::terms::Outcome;
 
 /// A case that was not run, or not to its end.
 pub(super) fn unjudged(case: &Case, outcome: Outcome, reason: Reason) -> CaseRecord {
@@ -42,14 +43,14 @@ pub(super) fn blank_case(id: &str) -> Case {
         block: 0,
         gate: "g".into(),
         check: "exact".into(),
-        image: crate::image::ImageKind::Jit,
+        image: crate::terms::ImageKind::Jit,
         params: Default::default(),
     }
 }
 
 #[cfg(test)]
 pub(super) fn blank_record(id: &str) -> CaseRecord {
-    let reason = Reason::new(crate::outcome::ReasonKind::Setup, "not run");
+    let reason = Reason::new(crate::terms::ReasonKind::Setup, "not run");
     let mut record = unjudged(&blank_case(id), Outcome::Pass, reason);
     record.reason = None;
     record

@@ -1,10 +1,9 @@
 //! Which device a run uses, decided without CUDA.
 
 use super::options::DeviceChoice;
-use crate::device::{DeviceKind, Presence};
-use crate::image::ImageKind;
-use crate::outcome::{Reason, ReasonKind};
-use crate::spec::model::Profile;
+use crate::device::Presence;
+use crate::outcome::Reason;
+use crate::terms::{DeviceKind, ImageKind, Profile, ReasonKind};
 use crate::worker::Address;
 
 /// The device of a run, and whether the machine chose it.

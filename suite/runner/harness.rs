@@ -11,8 +11,8 @@ use libtest_mimic::{Arguments, Completion, Failed, Trial};
 use super::options::Selection;
 use super::text::{explanation, headline};
 use super::{Judge, PlannedCase};
-use crate::outcome::Outcome;
 use crate::report::record::CaseRecord;
+use crate::terms::Outcome;
 
 /// The arguments of a test process, as libtest has them.
 pub struct Harness {
@@ -117,8 +117,9 @@ pub fn run_tests(tests: &[(&'static str, fn())]) -> ExitCode {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::outcome::{Reason, ReasonKind};
+    use crate::outcome::Reason;
     use crate::runner::blank::{blank_case, blank_record};
+    use crate::terms::ReasonKind;
 
     fn harness(arguments: &[&str]) -> Harness {
         let all = std::iter::once("gates").chain(arguments.iter().copied());

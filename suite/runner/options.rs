@@ -6,8 +6,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use crate::archive::DEFAULT_ROOT;
-use crate::image::ImageKind;
-use crate::spec::model::Profile;
+use crate::terms::{ImageKind, Profile};
 use crate::worker::Address;
 
 /// A case's deadline, unless `--timeout` or `CUDA_GATES_TIMEOUT` says otherwise.

@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use super::options::{Options, Selection};
 use super::{Chosen, PlannedCase};
 use crate::case::{self, Case};
-use crate::device::{self, DeviceKind};
-use crate::image::{Catalog, ImageKind};
-use crate::outcome::{Reason, ReasonKind};
-use crate::spec::model::{Profile, Suite};
+use crate::device;
+use crate::image::Catalog;
+use crate::outcome::Reason;
+use crate::spec::model::Suite;
+use crate::terms::{DeviceKind, ImageKind, Profile, ReasonKind};
 use crate::worker::WorkerConfig;
 use crate::worker::sources::{self, Sources};
 

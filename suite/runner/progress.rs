@@ -9,8 +9,8 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::text::headline;
-use crate::outcome::Outcome;
 use crate::report::record::CaseRecord;
+use crate::terms::Outcome;
 
 /// Written to standard error, so that standard output holds the summary alone.
 pub(super) struct Progress {
@@ -106,8 +106,9 @@ fn say(line: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::outcome::{Reason, ReasonKind};
+    use crate::outcome::Reason;
     use crate::runner::blank::blank_record;
+    use crate::terms::ReasonKind;
 
     #[test]
     fn plain_lines_count() {

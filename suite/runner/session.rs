@@ -14,14 +14,14 @@ use super::{Judge, PlannedCase};
 use crate::archive::{self, Store};
 use crate::case::Case;
 use crate::check;
-use crate::device::DeviceKind;
 use crate::device::cuda::CardLock;
 use crate::expr::Engine;
 use crate::identity::{self, Identity};
-use crate::outcome::{Fault, Outcome, Reason, ReasonKind};
+use crate::outcome::{Fault, Reason};
 use crate::report::record::{CaseRecord, DeviceRecord, Report, RunRecord, SpecRecord, SuiteRecord};
 use crate::report::{Facts, tables};
-use crate::spec::model::{Expect, Profile, Suite};
+use crate::spec::model::{Expect, Suite};
+use crate::terms::{DeviceKind, Outcome, Profile, ReasonKind};
 use crate::worker::{Answer, Output, Pool, cleared};
 
 /// How long a case may wait for a card that another run holds. The longest case of that run is shorter.

@@ -14,8 +14,8 @@ use super::session::{Ended, Parts, Session};
 use super::verdict::Verdict;
 use super::{PlannedCase, direct};
 use crate::archive::Store;
-use crate::device::DeviceKind;
 use crate::report::summary_text;
+use crate::terms::DeviceKind;
 use crate::worker::{Launch, Pool};
 
 /// Columns of the summary where nothing says how wide the terminal is.

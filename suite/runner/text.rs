@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use crate::outcome::Outcome;
 use crate::report::record::CaseRecord;
+use crate::terms::Outcome;
 
 /// Names under which a record's `reported` holds what the worker printed.
 pub(super) const STDOUT: &str = "stdout";
@@ -67,8 +67,9 @@ fn push(text: &mut String, line: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::outcome::{Finding, FindingKind, Reason, ReasonKind, Site};
+    use crate::outcome::{Finding, Reason, Site};
     use crate::runner::blank::blank_record;
+    use crate::terms::{FindingKind, ReasonKind};
 
     #[test]
     fn a_failure_tells_findings_excerpt_place_and_command() {

@@ -1,7 +1,7 @@
 //! The verdict of a run, and the exit codes that tell it.
 
-use crate::outcome::{Outcome, ReasonKind};
 use crate::report::record::CaseRecord;
+use crate::terms::{Outcome, ReasonKind};
 
 /// How a run ended; the first that applies, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -8,34 +8,16 @@ use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
 
-use crate::device::DeviceKind;
-use crate::outcome::{FindingKind, ReasonKind, named_enum};
+use crate::terms::{DeviceKind, FindingKind, Order, Profile, ReasonKind, Tolerance};
 use crate::value::ElementType;
 
-/// Where something stands in its file. Lines and columns count from 1, columns in characters.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Place {
-    pub line: usize,
-    pub column: usize,
-}
-
-/// An expression's source text and its place.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Expr {
-    pub source: String,
-    pub place: Place,
-}
+pub use crate::expr::{Expr, Place};
 
 /// Text with `${axis}` in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Template {
     pub text: String,
     pub place: Place,
-}
-
-named_enum! {
-    /// Which sizes of an axis a run takes.
-    Profile { Quick = "quick", Full = "full", Perf = "perf", Huge = "huge" }
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -241,15 +223,6 @@ pub enum Check {
         that: Expr,
     },
     Timings(Timings),
-}
-
-named_enum! { Order { Ascending = "ascending", Descending = "descending" } }
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Tolerance {
-    /// Units in the last place.
-    Ulps(u64),
-    Relative(f64),
 }
 
 /// A wanted value.

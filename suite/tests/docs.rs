@@ -39,7 +39,12 @@ fn blocks() -> Vec<Block> {
             match (&mut open, line.strip_prefix("```")) {
                 (None, Some(language)) => {
                     let (file, language) = (file.clone(), language.to_owned());
-                    open = Some(Block { file, line: index + 1, language, text: String::new() });
+                    open = Some(Block {
+                        file,
+                        line: index + 1,
+                        language,
+                        text: String::new(),
+                    });
                 }
                 (Some(_), Some(_)) => {
                     let block = open.take().unwrap();
@@ -61,7 +66,9 @@ fn blocks() -> Vec<Block> {
 
 fn cuda_gates(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_cuda-gates"));
-    command.current_dir(folder).env("CUDA_GATES_REPORTS", folder.join("reports"));
+    command
+        .current_dir(folder)
+        .env("CUDA_GATES_REPORTS", folder.join("reports"));
     command
 }
 
@@ -80,9 +87,18 @@ fn every_suite_in_the_docs_loads() {
         if whole {
             let path = folder.path().join(format!("suite_{checked}.yaml"));
             fs::write(&path, &block.text).unwrap();
-            let output = cuda_gates(folder.path()).arg("check").arg(&path).output().unwrap();
+            let output = cuda_gates(folder.path())
+                .arg("check")
+                .arg(&path)
+                .output()
+                .unwrap();
             let words = String::from_utf8_lossy(&output.stderr);
-            assert!(output.status.success(), "{}:{}:\n{words}", block.file, block.line);
+            assert!(
+                output.status.success(),
+                "{}:{}:\n{words}",
+                block.file,
+                block.line
+            );
             checked += 1;
         }
     }
@@ -95,11 +111,18 @@ fn every_cuda_gates_command_in_the_docs_runs() {
     let mut ran = 0;
     for block in blocks().iter().filter(|block| block.language == "console") {
         for line in block.text.lines() {
-            let Some(arguments) = line.strip_prefix("$ cuda-gates ") else { continue };
+            let Some(arguments) = line.strip_prefix("$ cuda-gates ") else {
+                continue;
+            };
             let arguments: Vec<_> = arguments.split_whitespace().collect();
             let output = cuda_gates(folder.path()).args(&arguments).output().unwrap();
             let words = String::from_utf8_lossy(&output.stderr);
-            assert!(output.status.success(), "{}:{}: {line}\n{words}", block.file, block.line);
+            assert!(
+                output.status.success(),
+                "{}:{}: {line}\n{words}",
+                block.file,
+                block.line
+            );
             ran += 1;
         }
     }

@@ -13,12 +13,9 @@ const EDGES: &[(&str, &[&str])] = &[
     ("image", &["outcome", "terms"]),
     ("expr", &["value"]),
     ("input", &["outcome", "value"]),
-    ("reference", &["outcome", "value"]),
-    (
-        "spec",
-        &["expr", "image", "input", "reference", "terms", "value"],
-    ),
-    ("case", &["image", "outcome", "spec", "terms"]),
+    ("reference", &["outcome", "terms", "value"]),
+    ("spec", &["expr", "image", "terms", "value"]),
+    ("case", &["outcome", "spec", "terms"]),
     (
         "plan",
         &[
@@ -26,10 +23,13 @@ const EDGES: &[(&str, &[&str])] = &[
         ],
     ),
     ("device", &["image", "outcome", "plan", "terms", "value"]),
-    ("check", &["outcome", "value"]),
-    ("identity", &["outcome"]),
-    ("report", &["expr", "identity", "outcome", "spec", "terms"]),
-    ("archive", &["outcome", "report", "terms"]),
+    ("check", &["outcome", "spec", "terms", "value"]),
+    ("identity", &["outcome", "terms"]),
+    (
+        "report",
+        &["device", "identity", "outcome", "spec", "terms"],
+    ),
+    ("archive", &["report"]),
     (
         "worker",
         &[
@@ -51,15 +51,15 @@ const EDGES: &[(&str, &[&str])] = &[
     (
         "runner",
         &[
-            "archive", "case", "device", "identity", "image", "outcome", "report", "spec", "terms",
-            "worker",
+            "archive", "case", "check", "device", "expr", "identity", "image", "outcome", "report",
+            "spec", "terms", "worker",
         ],
     ),
     (
         "cli",
         &[
-            "archive", "case", "device", "identity", "image", "outcome", "plan", "report",
-            "runner", "spec", "terms", "worker",
+            "archive", "case", "device", "expr", "image", "outcome", "plan", "report", "runner",
+            "spec", "terms", "value", "worker",
         ],
     ),
 ];

@@ -10,11 +10,13 @@ use std::process::{self, Command, ExitCode, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use cuda_gates::device::{DeviceInfo, DeviceKind};
-use cuda_gates::image::ImageKind;
-use cuda_gates::outcome::{Fault, Outcome, ReasonKind};
+use cuda_gates::device::DeviceInfo;
+use cuda_gates::outcome::Fault;
 use cuda_gates::report::record::CaseRecord;
 use cuda_gates::runner::harness;
+use cuda_gates::terms::DeviceKind;
+use cuda_gates::terms::ImageKind;
+use cuda_gates::terms::{Outcome, ReasonKind};
 use cuda_gates::worker::{
     self, Address, Answer, Execute, Launch, Pool, Supervisor, WORKER_ARGUMENT, WorkerConfig,
 };

@@ -134,7 +134,7 @@ impl execute::Kernels for Catalog {
     fn image(
         &self,
         module: &str,
-        kind: crate::image::ImageKind,
+        kind: crate::terms::ImageKind,
         compute_capability: (u32, u32),
     ) -> Result<crate::image::Image, Fault> {
         Catalog::image(self, module, kind, compute_capability)

@@ -2,8 +2,7 @@
 
 use super::super::{Repeatable, multiset, permutation, sorted};
 use super::{Found, POISON, i32, kinds, messages};
-use crate::outcome::FindingKind;
-use crate::spec::model::Order;
+use crate::terms::{FindingKind, Order};
 use crate::value::ArrayRef;
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::super::{exact, multiset, order_differences, partition};
 use super::{POISON, i32, kinds, messages};
-use crate::outcome::ReasonKind;
+use crate::terms::ReasonKind;
 use crate::value::ArrayRef;
 
 #[test]

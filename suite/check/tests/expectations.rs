@@ -1,9 +1,9 @@
 //! What an expectation makes of what was found.
 
 use super::super::{Judged, expectation};
-use crate::device::DeviceKind;
-use crate::outcome::{Finding, FindingKind, Outcome, Reason, ReasonKind};
+use crate::outcome::{Finding, Reason};
 use crate::spec::model::Expect;
+use crate::terms::{DeviceKind, FindingKind, Outcome, ReasonKind};
 
 fn judge(
     expect: &Expect,

@@ -2,8 +2,7 @@
 
 use super::super::{count, near, no_work, times};
 use super::{POISON, i32, kinds, messages, next};
-use crate::outcome::FindingKind;
-use crate::spec::model::Tolerance;
+use crate::terms::{FindingKind, Tolerance};
 use crate::value::{ArrayRef, POISON_BYTE, Scalar};
 
 #[test]

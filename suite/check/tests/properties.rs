@@ -2,7 +2,7 @@
 
 use super::super::{exact, multiset, near, order_differences, permutation, sorted};
 use super::{POISON, i32, kinds, messages, next};
-use crate::spec::model::{Order, Tolerance};
+use crate::terms::{Order, Tolerance};
 use crate::value::{Array, ArrayRef, ElementType};
 use proptest::prelude::*;
 

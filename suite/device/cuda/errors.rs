@@ -7,7 +7,8 @@
 //! 700 → kernel fault (sticky)   222 → setup: the driver is older than the PTX   803 → environment: reboot
 //! ```
 
-use crate::outcome::{Fault, Reason, ReasonKind};
+use crate::outcome::{Fault, Reason};
+use crate::terms::ReasonKind;
 
 /// A call that failed, by name, and the code it gave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

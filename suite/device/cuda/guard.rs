@@ -7,7 +7,8 @@
 //! | front: 16 KiB | data, 256-byte aligned | padding to 256 bytes and 16 KiB: back |
 //! ```
 
-use crate::outcome::{Finding, FindingKind};
+use crate::outcome::Finding;
+use crate::terms::FindingKind;
 
 /// Bytes before a buffer's data, and at least as many after.
 pub(super) const BAND: u64 = 16 * 1024;

@@ -11,8 +11,9 @@
 
 use super::driver::{self, DeviceAttribute, Driver, Ordinal};
 use super::errors::{DriverError, NO_DEVICE, start_fault};
-use crate::device::{DeviceInfo, DeviceKind};
+use crate::device::DeviceInfo;
 use crate::outcome::Fault;
+use crate::terms::DeviceKind;
 
 /// Which card to open.
 #[derive(Clone, Debug, PartialEq, Eq)]

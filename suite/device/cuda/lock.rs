@@ -88,7 +88,7 @@ fn open(path: &Path) -> io::Result<File> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::outcome::ReasonKind;
+    use crate::terms::ReasonKind;
 
     #[test]
     fn a_held_card_is_refused_at_the_deadline_and_free_after() {

@@ -15,8 +15,9 @@ use super::driver::{
 };
 use super::errors;
 use crate::device::{Argument, Launch};
-use crate::image::{Code, Image, ImageKind};
+use crate::image::{Code, Image};
 use crate::outcome::Fault;
+use crate::terms::ImageKind;
 
 /// A loaded image.
 pub(super) struct LoadedImage {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::*;
 use crate::device::{Access, Argument, Elapsed, Launch};
-use crate::image::{Code, Image, ImageKind};
-use crate::outcome::{FindingKind, ReasonKind};
+use crate::image::{Code, Image};
+use crate::terms::{FindingKind, ImageKind, ReasonKind};
 use crate::value::{Array, POISON_BYTE};
 
 mod refusals;

@@ -7,11 +7,11 @@
 //! ```
 
 use crate::device::{
-    Access, Argument, BufferId, Device, DeviceInfo, DeviceKind, Elapsed, Launch, Loaded, ModuleId,
-    Stamp,
+    Access, Argument, BufferId, Device, DeviceInfo, Elapsed, Launch, Loaded, ModuleId, Stamp,
 };
 use crate::image::Image;
 use crate::outcome::{Fault, Finding};
+use crate::terms::DeviceKind;
 
 /// Logs every call that has an order. `add` adds to a buffer's first element; `break` gives the fault.
 pub(super) struct Fake {

@@ -2,9 +2,9 @@
 
 use super::fake::Fake;
 use super::*;
-use crate::image::{Code, ImageKind};
-use crate::outcome::ReasonKind;
+use crate::image::Code;
 use crate::plan::{BufferIndex, PlanBuffer, WantedRun};
+use crate::terms::{ImageKind, ReasonKind};
 use crate::value::ElementType;
 
 mod rows;

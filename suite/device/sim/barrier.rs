@@ -8,7 +8,8 @@ use super::lanes::Lane;
 use super::machine::Machine;
 use super::program::BarrierEffect;
 use super::reporter::Reporter;
-use crate::outcome::{Fault, Finding, FindingKind};
+use crate::outcome::{Fault, Finding};
+use crate::terms::FindingKind;
 
 impl Machine<'_> {
     fn reporter(&self, warp: usize) -> Reporter<'_> {

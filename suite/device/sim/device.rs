@@ -9,11 +9,11 @@ use super::memory::{GlobalMemory, Region};
 use super::module::Module;
 use super::program::Kernel;
 use crate::device::{
-    Access, Argument, BufferId, Device, DeviceInfo, DeviceKind, Elapsed, Launch, Loaded, ModuleId,
-    Stamp,
+    Access, Argument, BufferId, Device, DeviceInfo, Elapsed, Launch, Loaded, ModuleId, Stamp,
 };
-use crate::image::{Code, Image, ImageKind, ptx};
+use crate::image::{Code, Image, ptx};
 use crate::outcome::{Fault, Finding};
+use crate::terms::{DeviceKind, ImageKind};
 
 /// As much as a T4 has, and never touched unless it is used.
 const MEMORY_BYTES: u64 = 16 << 30;

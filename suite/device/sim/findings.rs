@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 
 use super::program::Pc;
-use crate::outcome::{Finding, FindingKind};
+use crate::outcome::Finding;
+use crate::terms::FindingKind;
 
 /// Distinct instructions reported per launch.
 const SHOWN: usize = 8;

@@ -5,7 +5,8 @@ use super::findings::Recorder;
 use super::lanes::LANES;
 use super::memory::{Spaces, Violation, Violations};
 use super::program::{Kernel, Pc, Space};
-use crate::outcome::{Fault, Finding, FindingKind, Site};
+use crate::outcome::{Fault, Finding, Site};
+use crate::terms::FindingKind;
 
 /// The warp that runs, for naming it.
 #[derive(Clone, Copy)]

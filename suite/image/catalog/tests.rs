@@ -4,7 +4,7 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::image::{Param, ParamClass};
-use crate::outcome::ReasonKind;
+use crate::terms::ReasonKind;
 
 const OURS: &str = "extern \"C\" __global__ void ours() {}\n";
 const PTX: &str = ".version 7.8\n.target sm_75\n.address_size 64\n";

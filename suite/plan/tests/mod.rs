@@ -3,8 +3,9 @@ mod gates;
 use super::fixture::*;
 use super::*;
 use crate::expr::{Engine, Value};
-use crate::outcome::{Fault, ReasonKind};
+use crate::outcome::Fault;
 use crate::spec::model::{Check, Range, Requirement, Suite, Timings, Verify, Want};
+use crate::terms::ReasonKind;
 use crate::value::ElementType::{self, F32, I8, I32, U32, U64};
 
 fn kernels() -> Kernels {

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use super::super::{ReadError, case_from_line, case_to_line, from_json, schema, to_json};
 use super::{case, empty, failing, passing, simulated};
-use crate::outcome::Outcome;
 use crate::report::record::Totals;
+use crate::terms::Outcome;
 
 #[test]
 fn every_record_survives_the_round_trip() {

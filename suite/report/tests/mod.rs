@@ -11,10 +11,11 @@ use indexmap::IndexMap;
 use serde_json::{Value, json};
 
 use super::Facts;
-use super::record::{CaseRecord, Field, KernelRecord, Report, TableRecord, Timing};
-use crate::device::{DeviceInfo, DeviceKind};
-use crate::image::ImageKind;
-use crate::outcome::{Finding, FindingKind, Outcome, Reason, ReasonKind, Site};
+use super::record::{CaseRecord, KernelRecord, Report, TableRecord, Timing};
+use crate::device::DeviceInfo;
+use crate::identity::Field;
+use crate::outcome::{Finding, Reason, Site};
+use crate::terms::{DeviceKind, FindingKind, ImageKind, Outcome, ReasonKind};
 
 pub(crate) const UUID: &str = "GPU-0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9";
 const SERIAL: &str = "1650024030123";

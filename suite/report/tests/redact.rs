@@ -1,9 +1,10 @@
 //! No identifier of a card survives redaction, wherever it stands.
 
-use super::super::record::Field;
 use super::super::{Redactor, to_json};
 use super::{SERIAL, UUID, case, failing, on_h200};
-use crate::outcome::{Finding, FindingKind, Outcome, Reason, ReasonKind};
+use crate::identity::Field;
+use crate::outcome::{Finding, Reason};
+use crate::terms::{FindingKind, Outcome, ReasonKind};
 use serde_json::json;
 
 #[test]

@@ -6,9 +6,8 @@ use serde_json::{Value, json};
 use super::super::record::{CaseRecord, Timing};
 use super::super::tables::{Evaluate, Names, evaluate};
 use super::{case, passing};
-use crate::image::ImageKind;
-use crate::outcome::Outcome;
 use crate::spec::model::{Expr, Place, Suite, Table};
+use crate::terms::{ImageKind, Outcome};
 
 /// Paths and quotients of paths: enough to see what a column is given.
 struct Paths;

@@ -5,7 +5,8 @@ use std::path::Path;
 use super::super::markdown::BYTES_MAX;
 use super::super::{junit_xml, summary_markdown, summary_text};
 use super::{case, empty, failing, passing, simulated};
-use crate::outcome::{Finding, FindingKind, Outcome, Reason, ReasonKind};
+use crate::outcome::{Finding, Reason};
+use crate::terms::{FindingKind, Outcome, ReasonKind};
 
 fn text(report: &super::Report) -> String {
     summary_text(

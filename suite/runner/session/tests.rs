@@ -8,10 +8,10 @@ use indexmap::IndexMap;
 
 use super::*;
 use crate::archive::State;
-use crate::image::ImageKind;
 use crate::report::{case_from_line, case_to_line};
 use crate::runner::direct;
 use crate::spec::model::{Check, Expr, Gate, Place};
+use crate::terms::ImageKind;
 use crate::worker::{Address, Launch, WorkerConfig};
 
 /// `$1`: the answer to hello, `$2`: the record of a case, with `ID` for its id.

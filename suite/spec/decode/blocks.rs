@@ -6,8 +6,9 @@ use indexmap::IndexMap;
 
 use crate::spec::fields::{Decoder, Fields};
 use crate::spec::keys;
-use crate::spec::model::{Axis, AxisValue, Block, Input, Place, Profile, Seed};
+use crate::spec::model::{Axis, AxisValue, Block, Input, Place, Seed};
 use crate::spec::tree::{Content, Scalar, Tree, Typed};
+use crate::terms::Profile;
 use crate::value::ElementType;
 
 /// Values of one axis in one profile.

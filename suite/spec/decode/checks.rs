@@ -2,8 +2,9 @@
 
 use crate::spec::fields::{Decoder, Fields};
 use crate::spec::keys;
-use crate::spec::model::{Check, Order, Slice, Tolerance, Want};
+use crate::spec::model::{Check, Slice, Want};
 use crate::spec::tree::{Tree, Typed};
+use crate::terms::{Order, Tolerance};
 
 use super::slices::Use;
 

@@ -2,12 +2,11 @@
 
 use indexmap::IndexMap;
 
-use crate::device::DeviceKind;
-use crate::outcome::{FindingKind, ReasonKind};
 use crate::spec::fields::{Decoder, Fields};
 use crate::spec::keys;
 use crate::spec::model::{Expect, Gate, Measure, Place};
 use crate::spec::tree::{Content, Tree};
+use crate::terms::{DeviceKind, FindingKind, ReasonKind};
 
 /// The reasons that an `expect: {error: …}` can name.
 const ERRORS: &[ReasonKind] = &[

@@ -5,9 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 
 use super::{ErrorKind, Expr, OneOrMany, Pass, Reference, Slice};
-use crate::device::DeviceKind;
-use crate::outcome::FindingKind;
-use crate::spec::model::Order;
+use crate::terms::{DeviceKind, FindingKind, Order};
 
 /// Gates by check: the keys of every gate, and each check's own.
 macro_rules! gates {

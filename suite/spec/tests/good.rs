@@ -1,9 +1,8 @@
 //! The example suites, and what of the format they do not use.
 
 use super::*;
-use crate::device::DeviceKind;
-use crate::outcome::{FindingKind, ReasonKind};
 use crate::spec::model::*;
+use crate::terms::{DeviceKind, FindingKind, Profile, ReasonKind};
 use crate::value::ElementType;
 
 pub(super) const EXAMPLES: &[(&str, &str)] = &[

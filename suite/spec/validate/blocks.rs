@@ -2,8 +2,9 @@
 
 use indexmap::{IndexMap, IndexSet};
 
-use crate::spec::model::{Axis, AxisValue, Block, Input, Place, Profile, Suite, Template};
+use crate::spec::model::{Axis, AxisValue, Block, Input, Place, Suite, Template};
 use crate::spec::template;
+use crate::terms::Profile;
 
 /// Names that one template is expanded to, at most.
 const EXPANSIONS_MAX: usize = 1000;

@@ -8,7 +8,8 @@ use super::blocks::{in_profile, product};
 use super::reach;
 use crate::spec::fields::Decoder;
 use crate::spec::log::Log;
-use crate::spec::model::{Place, Profile, Step, Suite};
+use crate::spec::model::{Place, Step, Suite};
+use crate::terms::Profile;
 
 /// Cases of one suite in one profile.
 const CASES_MAX: usize = 100_000;

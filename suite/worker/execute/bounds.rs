@@ -6,10 +6,11 @@ use indexmap::IndexMap;
 
 use crate::device::DeviceInfo;
 use crate::expr::{Engine, NameUse, Scope, Value};
-use crate::outcome::{Fault, Finding, FindingKind};
+use crate::outcome::{Fault, Finding};
 use crate::plan::{Prepared, expression_fault, fault_at};
 use crate::report::record::Timing;
 use crate::spec::model::{Bound, Expr, Suite, Timings};
+use crate::terms::FindingKind;
 
 /// What an assertion sees: axes and lets, `launches` and `dropped_launches`, and for a timing gate `rows`.
 pub(super) struct Facts<'a> {

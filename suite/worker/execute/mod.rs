@@ -32,14 +32,15 @@ use indexmap::IndexMap;
 use crate::case::{self, Case};
 use crate::check;
 use crate::device::session::{self, Ran};
-use crate::device::{Device, DeviceInfo, DeviceKind};
+use crate::device::{Device, DeviceInfo};
 use crate::expr::Engine;
-use crate::image::{Image, ImageKind};
+use crate::image::Image;
 use crate::input;
-use crate::outcome::{Fault, Finding, Outcome, Reason, ReasonKind};
+use crate::outcome::{Fault, Finding, Reason};
 use crate::plan::{self, Plan, Prepared, Signatures, Work};
 use crate::report::record::{CaseRecord, KernelRecord};
 use crate::spec::model::{AxisValue, Check, Expect, Gate, Row, Suite, Timings};
+use crate::terms::{DeviceKind, ImageKind, Outcome, ReasonKind};
 use crate::value::Array;
 
 use bounds::Facts;

@@ -5,12 +5,13 @@ use std::collections::BTreeSet;
 use indexmap::IndexMap;
 
 use crate::check;
+use crate::device::DeviceInfo;
 use crate::device::session::RowTimes;
-use crate::device::{DeviceInfo, DeviceKind};
 use crate::outcome::Finding;
 use crate::plan::{Argument, BufferIndex, Plan, Row, Step, Work};
 use crate::report::record::Timing;
 use crate::spec::model::Timings;
+use crate::terms::DeviceKind;
 
 /// The rows' records, and what is wrong with their times. Rows in `unverified` show no times: what they computed is
 /// not what they should have.

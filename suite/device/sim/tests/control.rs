@@ -1,6 +1,6 @@
 use super::{kernel, launch, run};
 use crate::device::sim::SimDevice;
-use crate::outcome::ReasonKind;
+use crate::terms::ReasonKind;
 
 #[test]
 fn both_sides_of_a_branch_run_and_meet() {

@@ -1,7 +1,8 @@
 use super::{kernel, launch, pointer, run};
 use crate::device::sim::SimDevice;
 use crate::device::{Access, Device};
-use crate::outcome::{Finding, FindingKind};
+use crate::outcome::Finding;
+use crate::terms::FindingKind;
 
 /// The kind and the threads of each finding.
 fn kinds(findings: &[Finding]) -> Vec<FindingKind> {

@@ -1,8 +1,8 @@
 use super::{HEADER, image, kernel, launch, pointer};
 use crate::device::sim::SimDevice;
 use crate::device::{Access, Argument, Device, Elapsed, Launch};
-use crate::image::{Code, Image, ImageKind};
-use crate::outcome::ReasonKind;
+use crate::image::{Code, Image};
+use crate::terms::{ImageKind, ReasonKind};
 
 /// What a launch of `k` is refused with.
 fn refused(text: &str, grid: u32, block: u32, shared: u32, args: &[Argument]) -> String {

@@ -3,7 +3,8 @@
 use super::{kernel, launch, pointer};
 use crate::device::sim::SimDevice;
 use crate::device::{Access, Argument, BufferId, Device};
-use crate::outcome::{Finding, FindingKind};
+use crate::outcome::Finding;
+use crate::terms::FindingKind;
 
 /// Exclusive scan of each tile of 256, in place; totals to `sums`. Hillis–Steele between two halves of shared memory.
 const SCAN: &str = "

@@ -15,8 +15,9 @@ use std::fmt::Write;
 
 use super::SimDevice;
 use crate::device::{Access, Argument, BufferId, Device, Launch};
-use crate::image::{Code, Image, ImageKind};
+use crate::image::{Code, Image};
 use crate::outcome::{Fault, Finding};
+use crate::terms::ImageKind;
 
 pub(super) const HEADER: &str = ".version 7.8\n.target sm_75\n.address_size 64\n";
 

@@ -9,9 +9,9 @@ use super::blocks::{View, first_profile, pick, product};
 use super::reach;
 use super::signatures::Launchable;
 use crate::expr::{ExprError, Scope, Value};
-use crate::outcome::ReasonKind;
 use crate::spec::fields::Decoder;
 use crate::spec::model::{AxisValue, Check, Expect, Expr, Gate, Place, Suite};
+use crate::terms::ReasonKind;
 
 /// Combinations of one block.
 const COMBINATIONS_MAX: usize = 1000;

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use crate::device::{
-    Access, Argument, BufferId, Device, DeviceInfo, DeviceKind, Elapsed, Launch, Loaded, ModuleId,
-    Stamp,
+    Access, Argument, BufferId, Device, DeviceInfo, Elapsed, Launch, Loaded, ModuleId, Stamp,
 };
-use crate::image::{Code, Image, ImageKind, Signature};
-use crate::outcome::{Fault, Finding, FindingKind, Reason, ReasonKind};
+use crate::image::{Code, Image, Signature};
+use crate::outcome::{Fault, Finding, Reason};
 use crate::plan::Signatures;
 use crate::plan::fixture::signature;
+use crate::terms::{DeviceKind, FindingKind, ImageKind, ReasonKind};
 use crate::worker::execute::Kernels;
 
 /// Each launch takes a millisecond, each copy half of one, unless `stopped`.

@@ -5,9 +5,9 @@ mod timings;
 use indexmap::IndexMap;
 
 use super::*;
-use crate::outcome::FindingKind;
 use crate::plan::fixture::*;
 use crate::spec::model::{Measure, Step, Want};
+use crate::terms::FindingKind;
 use crate::value::ElementType::I32;
 use fake::{Fake, FakeKernels};
 

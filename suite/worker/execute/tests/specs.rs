@@ -1,12 +1,9 @@
 //! The suites of this repository on the simulated device.
 
 use crate::case::{self, Case};
-use crate::device::DeviceKind;
 use crate::device::sim::SimDevice;
-use crate::image::ImageKind;
-use crate::outcome::{Outcome, ReasonKind};
 use crate::report::record::CaseRecord;
-use crate::spec::model::Profile;
+use crate::terms::{DeviceKind, ImageKind, Outcome, Profile, ReasonKind};
 use crate::worker::execute::Executor;
 use crate::worker::sources::{self, Sources};
 

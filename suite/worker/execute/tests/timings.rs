@@ -108,7 +108,7 @@ fn a_row_that_launches_nothing_fails() {
         vec![Verify::Inline(Box::new(Check::Sorted {
             run: "nothing".into(),
             got: slice("out[0..0]"),
-            order: crate::spec::model::Order::Ascending,
+            order: crate::terms::Order::Ascending,
         }))],
     );
     let record = run(&timed(vec![("nothing", nothing)], vec![]));
