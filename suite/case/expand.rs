@@ -11,9 +11,9 @@ use crate::terms::{ImageKind, Profile};
 /// Cases of a profile, in order: suite, block, the axes' product (the first axis slowest), gate, image.
 ///
 /// # Errors
-/// A block of more than 100,000 cases in one profile. Else one message for each id that two blocks (or one block twice) would give, with both places. Blocks are compared over
-/// *all* profiles, so that an id names one input wherever it is used; a block that gives an id in several profiles is
-/// the rule, not an error.
+/// A block of more than 100,000 cases in one profile. Else one message for each id that two blocks (or one block twice)
+/// would give, with both places. Blocks are compared over *all* profiles, so that an id names one input wherever it is
+/// used; a block that gives an id in several profiles is the rule, not an error.
 pub fn expand(
     suites: &[Suite],
     profile: Profile,

@@ -205,7 +205,7 @@ mod tests {
 
     #[test]
     fn file_lines_lose_the_folder_and_nothing_else_changes() {
-        let ptx = ".version 7.8\n\t.file\t1 \"/home/a b/kernels/faulty/scan.cu\"\r\n\
+        let ptx = ".version 7.8\n\t.file\t1 \"/work tree/kernels/faulty/scan.cu\"\r\n\
                    \t.file 2 \"/usr/local/cuda/include/device_atomic_functions.hpp\", 1732900000, 99\n\
                    // .file 3 \"/kept\"\n\t.loc\t1 2 3\n";
         assert_eq!(

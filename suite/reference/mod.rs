@@ -9,7 +9,7 @@
 //! | `partition` | predicate | those, then the others, each in order; and the split, the number of the first |
 //! | `count` | predicate | how many it holds for |
 //! | `map` | predicate or transform | 0 or 1 as `i32`; or the transformed elements |
-//! | `exclusive_scan`, `inclusive_scan` | `sum`, `min`, `max` | a prefix a place, of the mapped elements if `map` is given |
+//! | `exclusive_scan`, `inclusive_scan` | `sum`, `min`, `max` | a prefix a place, of the mapped elements with `map` |
 //! | `reduce` | `sum`, `min`, `max` | one number, of the mapped elements if `map` is given |
 //! | `sort` | `ascending`, `descending` | the elements in order; floats in IEEE 754's total order |
 //! | `histogram` | number of bins | `i32`: element `v` counts in bin `v`; others count nowhere |

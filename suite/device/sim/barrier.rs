@@ -116,7 +116,11 @@ impl Machine<'_> {
             let state = &self.block.barriers[id];
             let line = self.kernel.origin[pending.pc as usize].ptx_line;
             let wanted = state.wanted.unwrap_or(self.block.warps.len() as u32);
-            detail.push(format!("warp {number} waits at barrier {id} (PTX line {line}): {} of {wanted} warps are there", state.arrived));
+            detail.push(format!(
+                "warp {number} waits at barrier {id} (PTX line {line}): {} of {wanted} \
+                 warps are there",
+                state.arrived
+            ));
             first.get_or_insert((number, pending.pc, warp.now.active));
         }
         let Some((number, pc, active)) = first else {

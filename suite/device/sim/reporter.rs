@@ -68,8 +68,15 @@ impl Reporter<'_> {
     #[cold]
     pub fn divergent(&self, recorder: &mut Recorder, pc: Pc, mask: u32, live: u32) {
         recorder.note(pc, FindingKind::Barrier, mask.count_ones(), || {
-            let message = format!("barrier reached by lanes {mask:#010x} of a warp whose lanes {live:#010x} must reach it together");
-            Finding::new(FindingKind::Barrier, message).at(self.site(pc, mask.trailing_zeros(), None))
+            let message = format!(
+                "barrier reached by lanes {mask:#010x} of a warp \
+                 whose lanes {live:#010x} must reach it together"
+            );
+            Finding::new(FindingKind::Barrier, message).at(self.site(
+                pc,
+                mask.trailing_zeros(),
+                None,
+            ))
         });
     }
 

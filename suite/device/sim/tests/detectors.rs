@@ -109,7 +109,8 @@ fn shared_memory_ends_where_it_is_declared() {
 fn local_memory_is_each_threads_own() {
     let body = |at: u32| {
         format!(
-            ".local .align 16 .b8 m[16]; st.local.u32 [m+{at}], %r31; ld.local.u32 %r1, [m+{at}]; st.global.u32 [%d30], %r1;"
+            ".local .align 16 .b8 m[16]; st.local.u32 [m+{at}], %r31; ld.local.u32 %r1, [m+{at}]; \
+             st.global.u32 [%d30], %r1;"
         )
     };
     assert_eq!(run(&body(12), 32, 32), ((0..32).collect(), vec![]));
@@ -224,7 +225,8 @@ fn a_barrier_that_a_part_of_a_warp_reaches_is_found() {
 fn a_membermask_names_who_is_there() {
     let body = |mask: &str| {
         format!(
-            "setp.ge.u32 %p1, %r31, 16; @%p1 bra OUT; shfl.sync.idx.b32 %r1, %r31, 0, 31, {mask}; OUT: st.global.u32 [%d30], 1;"
+            "setp.ge.u32 %p1, %r31, 16; @%p1 bra OUT; shfl.sync.idx.b32 %r1, %r31, 0, 31, {mask}; \
+             OUT: st.global.u32 [%d30], 1;"
         )
     };
     assert_eq!(run(&body("0xffff"), 32, 32).1, []);

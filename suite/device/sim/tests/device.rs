@@ -15,7 +15,8 @@ fn refused(text: &str, grid: u32, block: u32, shared: u32, args: &[Argument]) ->
 #[test]
 fn an_unknown_instruction_is_named_when_its_kernel_is_launched() {
     let text = format!(
-        "{HEADER}.visible .entry k() {{ ret; }}\n.visible .entry odd() {{ .reg .f32 %f<3>;\nex2.approx.f32 %f1, %f2; ret; }}"
+        "{HEADER}.visible .entry k() {{ ret; }}\n.visible .entry odd() {{ .reg .f32 %f<3>;\n\
+         ex2.approx.f32 %f1, %f2; ret; }}"
     );
     let mut device = SimDevice::new();
     launch(&mut device, &text, 1, 1, 0, &[]).unwrap();
@@ -188,9 +189,11 @@ fn pointers_take_offsets_and_memory_runs_out() {
 fn coordinates_cover_grid_and_block() {
     let text = kernel(
         ".param .u64 p",
-        "ld.param.u64 %d1, [p]; mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ctaid.y; mov.u32 %r3, %ctaid.z; mov.u32 %r4, %tid.x;
+        "ld.param.u64 %d1, [p]; mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ctaid.y;
+        mov.u32 %r3, %ctaid.z; mov.u32 %r4, %tid.x;
         mov.u32 %r5, %tid.y; mov.u32 %r6, %tid.z; mov.u32 %r7, %nctaid.y; mov.u32 %r8, %ntid.y;
-        mad.lo.u32 %r9, %r3, 3, %r2; mad.lo.u32 %r9, %r9, 2, %r1; mad.lo.u32 %r10, %r6, 5, %r5; mad.lo.u32 %r10, %r10, 4, %r4;
+        mad.lo.u32 %r9, %r3, 3, %r2; mad.lo.u32 %r9, %r9, 2, %r1; mad.lo.u32 %r10, %r6, 5, %r5;
+        mad.lo.u32 %r10, %r10, 4, %r4;
         mad.lo.u32 %r9, %r9, 40, %r10; mul.wide.u32 %d2, %r9, 4; add.u64 %d1, %d1, %d2;
         mad.lo.u32 %r7, %r7, 100, %r8; atom.global.add.u32 %r11, [%d1], %r7;",
     );

@@ -163,8 +163,10 @@ fn atomics_of_other_widths_and_spaces() {
     let body = ".shared .align 8 .u64 sum; .shared .u32 top;
         st.shared.u64 [sum], 0; st.shared.u32 [top], 0; bar.sync 0;
         cvt.u64.u32 %d1, %r31; shl.b64 %d1, %d1, 32; atom.shared.add.u64 %d2, [sum], %d1;
-        red.shared.max.u32 [top], %r31; red.release.gpu.global.add.u32 [%d31], 1; atom.add.f32 %f1, [%d31+16], 0f3F000000;
-        bar.sync 0; ld.shared.u64 %d3, [sum]; st.global.u64 [%d31+8], %d3; ld.shared.u32 %r1, [top]; st.global.u32 [%d31+4], %r1;";
+        red.shared.max.u32 [top], %r31; red.release.gpu.global.add.u32 [%d31], 1;
+        atom.add.f32 %f1, [%d31+16], 0f3F000000;
+        bar.sync 0; ld.shared.u64 %d3, [sum]; st.global.u64 [%d31+8], %d3;
+        ld.shared.u32 %r1, [top]; st.global.u32 [%d31+4], %r1;";
     let (got, findings) = run(body, 64, 5);
     assert_eq!(got, [64, 63, 0, 2016, 32.0_f32.to_bits()]);
     assert_eq!(findings, []);
@@ -173,7 +175,8 @@ fn atomics_of_other_widths_and_spaces() {
 #[test]
 fn orderings_and_cache_operators_are_accepted() {
     let body = "st.release.gpu.global.u32 [%d30], %r31; membar.gl; fence.acq_rel.gpu; fence.sc.sys;
-        ld.acquire.gpu.global.u32 %r1, [%d30]; ld.relaxed.gpu.u32 %r2, [%d30]; ld.global.nc.L1::no_allocate.u32 %r3, [%d30];
+        ld.acquire.gpu.global.u32 %r1, [%d30]; ld.relaxed.gpu.u32 %r2, [%d30];
+        ld.global.nc.L1::no_allocate.u32 %r3, [%d30];
         ld.volatile.global.u32 %r4, [%d30]; add.u32 %r1, %r1, %r2; add.u32 %r1, %r1, %r3; add.u32 %r1, %r1, %r4;
         st.global.cg.u32 [%d30], %r1;";
     assert_eq!(

@@ -70,7 +70,8 @@ pub(super) fn run(body: &str, threads: u32, words: usize) -> (Vec<u32>, Vec<Find
     let text = kernel(
         ".param .u64 out",
         &format!(
-            "ld.param.u64 %d31, [out];\nmov.u32 %r31, %tid.x;\nmul.wide.u32 %d30, %r31, 4;\nadd.s64 %d30, %d30, %d31;\n{body}"
+            "ld.param.u64 %d31, [out];\nmov.u32 %r31, %tid.x;\nmul.wide.u32 %d30, %r31, 4;\n\
+             add.s64 %d30, %d30, %d31;\n{body}"
         ),
     );
     let mut device = SimDevice::new().with_budget(1 << 22);
@@ -103,7 +104,8 @@ pub(super) fn check(op: &str, vectors: &[(&[u64], u64)]) {
     let mut body = String::from(
         "ld.param.u64 %d31, [in];\nld.param.u64 %d30, [out];\nmov.u32 %r31, %tid.x;\n",
     );
-    body += "mul.wide.u32 %d29, %r31, 32;\nadd.s64 %d31, %d31, %d29;\nmul.wide.u32 %d29, %r31, 8;\nadd.s64 %d30, %d30, %d29;\n";
+    body += "mul.wide.u32 %d29, %r31, 32;\nadd.s64 %d31, %d31, %d29;\nmul.wide.u32 %d29, %r31, 8;\n\
+     add.s64 %d30, %d30, %d29;\n";
     let mut store = String::new();
     // Higher numbers are the instruction's own business.
     for (letter, number) in registers(op).into_iter().filter(|&(_, number)| number <= 4) {
