@@ -71,7 +71,9 @@ fn main() {
     table.row("exclusive_scan sum of nonzero", || {
         wanted("exclusive_scan", "sum", Some("nonzero"), input)
     });
-    table.row("partition even", || wanted("partition", "even", None, input));
+    table.row("partition even", || {
+        wanted("partition", "even", None, input)
+    });
     for keep in [26, 128, 230] {
         let array = input::generate(&request(keep)).expect("a known generator");
         let compact = || wanted("compact", "nonzero", None, array.view());
@@ -82,7 +84,9 @@ fn main() {
         let (got, mixed) = (output(&want, false), output(&want, true));
         let [want, got, mixed] = [&want, &got, &mixed].map(|values| ArrayRef::I32(values));
         table.row(&format!("exact, keep {keep}"), || check::exact(got, want));
-        table.row(&format!("multiset, keep {keep}"), || check::multiset(mixed, want));
+        table.row(&format!("multiset, keep {keep}"), || {
+            check::multiset(mixed, want)
+        });
         table.row(&format!("out of order, keep {keep}"), || {
             check::order_differences(mixed, want)
         });
