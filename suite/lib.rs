@@ -17,6 +17,7 @@ pub mod identity;
 pub mod image;
 pub mod input;
 pub mod outcome;
+pub mod parallel;
 pub mod plan;
 pub mod reference;
 pub mod report;

@@ -1,6 +1,7 @@
 //! Arrays as bytes: where two differ, and where one still holds the poison. Whole blocks are compared at once, so
 //! that arrays that agree cost one pass at memory speed.
 
+use crate::parallel;
 use crate::value::{ArrayRef, POISON_BYTE};
 
 /// Elements are looked at one by one only in a block of this many bytes that differs.
@@ -41,6 +42,23 @@ impl Places {
     pub(super) fn is_empty(self) -> bool {
         self.count == 0
     }
+
+    /// These, and those of the array's next piece, which starts at `start`.
+    fn followed_by(self, next: Self, start: usize) -> Self {
+        match (self.count, next.count) {
+            (_, 0) => self,
+            (0, _) => Self {
+                count: next.count,
+                first: start + next.first,
+                last: start + next.last,
+            },
+            _ => Self {
+                count: self.count + next.count,
+                first: self.first,
+                last: start + next.last,
+            },
+        }
+    }
 }
 
 /// Where `got` differs from `want`.
@@ -54,10 +72,19 @@ pub(super) struct Differences {
 
 /// Over the length of the shorter; both have elements of one size.
 pub(super) fn differences(got: ArrayRef<'_>, want: ArrayRef<'_>) -> Differences {
-    by_size!(
-        want.element_type(),
-        differences_of(got.as_bytes(), want.as_bytes())
-    )
+    let element = want.element_type();
+    let pieces = parallel::map(got.len().min(want.len()), |range| {
+        let [got, want] = [got, want].map(|all| all.slice(range.start, range.end).as_bytes());
+        let found = by_size!(element, differences_of(got, want));
+        (range.start, found)
+    });
+    let none = Differences::default();
+    pieces
+        .into_iter()
+        .fold(none, |all, (start, next)| Differences {
+            wrong: all.wrong.followed_by(next.wrong, start),
+            unwritten: all.unwritten.followed_by(next.unwritten, start),
+        })
 }
 
 fn differences_of<const N: usize>(got: &[u8], want: &[u8]) -> Differences {
@@ -85,11 +112,18 @@ fn differences_of<const N: usize>(got: &[u8], want: &[u8]) -> Differences {
 /// The elements from `from` on that were written.
 pub(super) fn written(got: ArrayRef<'_>, from: usize) -> Places {
     let element = got.element_type();
-    let bytes = &got.as_bytes()[from * element.size()..];
-    by_size!(element, written_of(bytes, from))
+    let rest = got.slice(from, got.len());
+    let pieces = parallel::map(rest.len(), |range| {
+        let bytes = rest.slice(range.start, range.end).as_bytes();
+        (from + range.start, by_size!(element, written_of(bytes)))
+    });
+    let none = Places::default();
+    pieces
+        .into_iter()
+        .fold(none, |all, (start, next)| all.followed_by(next, start))
 }
 
-fn written_of<const N: usize>(bytes: &[u8], from: usize) -> Places {
+fn written_of<const N: usize>(bytes: &[u8]) -> Places {
     let mut places = Places::default();
     for (block, bytes) in bytes.chunks(BLOCK).enumerate() {
         if *bytes == POISON[..bytes.len()] {
@@ -97,7 +131,7 @@ fn written_of<const N: usize>(bytes: &[u8], from: usize) -> Places {
         }
         for (index, element) in bytes.as_chunks::<N>().0.iter().enumerate() {
             if *element != [POISON_BYTE; N] {
-                places.add(from + block * (BLOCK / N) + index);
+                places.add(block * (BLOCK / N) + index);
             }
         }
     }

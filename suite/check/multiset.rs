@@ -8,6 +8,7 @@ use super::exact::stray_writes;
 use super::key::Keys;
 use super::{comparable, show};
 use crate::outcome::{Fault, Finding};
+use crate::parallel;
 use crate::terms::FindingKind;
 use crate::value::ArrayRef;
 
@@ -152,8 +153,19 @@ fn tally<const N: usize>(keys: Keys, got: &[u8], want: &[u8]) -> Tally {
 /// A histogram of fewer bins than this pays however few the elements are.
 const SMALL: u64 = 1 << 16;
 
+/// So few bins are counted piece by piece: a piece's own histogram is nothing against its elements.
+const FEW: usize = 1 << 12;
+
 /// The smallest and the largest key.
 fn bounds<const N: usize>(keys: Keys, bytes: &[u8]) -> (u64, u64) {
+    let pieces = parallel::map(bytes.len() / N, |range| {
+        bounds_of::<N>(keys, &bytes[range.start * N..range.end * N])
+    });
+    let wider = |(low, high): (u64, u64), next: (u64, u64)| (low.min(next.0), high.max(next.1));
+    pieces.into_iter().fold((u64::MAX, 0), wider)
+}
+
+fn bounds_of<const N: usize>(keys: Keys, bytes: &[u8]) -> (u64, u64) {
     let all = keys.keys::<N>(bytes);
     if N == 8 {
         return all.fold((u64::MAX, 0), |(low, high), key| {
@@ -169,10 +181,27 @@ fn bounds<const N: usize>(keys: Keys, bytes: &[u8]) -> (u64, u64) {
 }
 
 fn by_histogram<const N: usize>(keys: Keys, got: &[u8], want: &[u8], low: u64, high: u64) -> Tally {
-    let mut surplus = vec![0i64; (high - low) as usize + 1];
-    let mut outside = Vec::new();
-    count::<N>(keys, want, low, -1, &mut surplus, &mut outside);
-    count::<N>(keys, got, low, 1, &mut surplus, &mut outside);
+    let bins = (high - low) as usize + 1;
+    let both = |got: &[u8], want: &[u8]| {
+        let (mut surplus, mut outside) = (vec![0i64; bins], Vec::new());
+        count::<N>(keys, want, low, -1, &mut surplus, &mut outside);
+        count::<N>(keys, got, low, 1, &mut surplus, &mut outside);
+        (surplus, outside)
+    };
+    let (mut surplus, mut outside) = (vec![0i64; bins], Vec::new());
+    let pieces = match bins {
+        0..=FEW => parallel::map(want.len() / N, |range| {
+            let [got, want] = [got, want].map(|all| &all[range.start * N..range.end * N]);
+            both(got, want)
+        }),
+        _ => vec![both(got, want)],
+    };
+    for (more, others) in pieces {
+        for (surplus, more) in surplus.iter_mut().zip(more) {
+            *surplus += more;
+        }
+        outside.extend(others);
+    }
     let mut tally = Tally::default();
     for (bin, surplus) in surplus.iter().enumerate() {
         tally.add(keys, low + bin as u64, *surplus);

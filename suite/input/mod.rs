@@ -1,7 +1,7 @@
 //! Deterministic inputs: the arrays that pipelines read, made from a generator's name, its parameters and a seed.
 //!
 //! Owns: the list of generators, their parameters, and the two random number generators behind them. A request
-//! always gives the same array, on every machine. May import `value` and `outcome`.
+//! always gives the same array, on every machine. May import `value`, `outcome` and `parallel`.
 //!
 //! | generator | parameters | element `i` of `len` |
 //! |---|---|---|

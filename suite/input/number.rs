@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-pub(super) trait Number: Copy + Default + PartialEq {
+pub(super) trait Number: Copy + Default + PartialEq + Send {
     /// Whole numbers from `LOW` to `HIGH` are held exactly. Floats: up to where the next one would be skipped.
     const LOW: i128;
     const HIGH: i128;

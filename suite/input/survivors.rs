@@ -4,6 +4,7 @@ use super::Request;
 use super::number::Number;
 use super::patterns::held;
 use crate::outcome::Fault;
+use crate::parallel;
 
 /// The multiplier and increment of `s ← a·s + c` (mod 2³²), from Numerical Recipes' `ranqd1`.
 const STEP: Affine = Affine {
@@ -30,6 +31,19 @@ impl Affine {
             c: next.apply(self.c),
         }
     }
+
+    /// `self`, so many times over: by repeated squaring.
+    const fn times(self, mut count: u64) -> Self {
+        let (mut all, mut power) = (Self { a: 1, c: 0 }, self);
+        while count > 0 {
+            if count & 1 == 1 {
+                all = all.then(power);
+            }
+            power = power.then(power);
+            count >>= 1;
+        }
+        all
+    }
 }
 
 /// Elements made side by side. Each lane jumps over the draws of the others, which breaks the chain of
@@ -52,8 +66,17 @@ pub(super) fn fill<T: Number>(out: &mut [T], request: &Request) -> Result<(), Fa
         }
     };
     held::<T>(request, "the largest value,", 255)?;
+    parallel::fill(out, |start, piece| {
+        // Two draws for each element before this piece.
+        let state = STEP.times(2 * start as u64).apply(request.seed as u32);
+        fill_from(piece, state, keep);
+    });
+    Ok(())
+}
+
+/// Elements from the draws that follow `state`.
+fn fill_from<T: Number>(out: &mut [T], mut state: u32, keep: u32) {
     let (mut firsts, mut seconds) = ([0; LANES], [0; LANES]);
-    let mut state = request.seed as u32;
     let mut jump = Affine { a: 1, c: 0 };
     for lane in 0..LANES {
         firsts[lane] = STEP.apply(state);
@@ -73,5 +96,4 @@ pub(super) fn fill<T: Number>(out: &mut [T], request: &Request) -> Result<(), Fa
     for (lane, slot) in rest.iter_mut().enumerate() {
         *slot = value(lane, &firsts, &seconds);
     }
-    Ok(())
 }

@@ -1,42 +1,57 @@
 //! References that move elements or count them.
 
+use super::map::Predicate;
 use super::number::Number;
 use crate::outcome::Fault;
+use crate::parallel;
 use crate::terms::Order;
 
-pub(super) fn count(flags: &[u8]) -> usize {
-    // Sums of 255 flags fit in a byte, which keeps the inner loop in vector registers.
-    let chunks = flags.chunks(255);
-    chunks.map(|c| usize::from(c.iter().sum::<u8>())).sum()
+pub(super) fn count<T: Number>(values: &[T], predicate: Predicate) -> Result<usize, Fault> {
+    let mut count = 0;
+    predicate.flagged(values, |_, flags| {
+        // Sums of 255 flags fit in a byte, which keeps the inner loop in vector registers.
+        let chunks = flags.chunks(255);
+        count += chunks
+            .map(|c| usize::from(c.iter().sum::<u8>()))
+            .sum::<usize>();
+    })?;
+    Ok(count)
 }
 
-/// The flagged elements, in order.
-pub(super) fn compact<T: Number>(values: &[T], flags: &[u8]) -> Vec<T> {
-    let kept = count(flags);
+/// The elements that `predicate` holds for, in order.
+pub(super) fn compact<T: Number>(values: &[T], predicate: Predicate) -> Result<Vec<T>, Fault> {
+    let kept = count(values, predicate)?;
     // Every element is stored and only the flagged advance, so there is no branch to mispredict; the place behind
     // the last takes the stores after it.
-    let mut out = vec![T::ZERO; kept + 1];
+    let mut out = parallel::touched(kept + 1);
     let mut next = 0;
-    for (&value, &flag) in values.iter().zip(flags) {
-        out[next] = value;
-        next += usize::from(flag);
-    }
+    predicate.flagged(values, |values, flags| {
+        for (&value, &flag) in values.iter().zip(flags) {
+            out[next] = value;
+            next += usize::from(flag);
+        }
+    })?;
     out.truncate(kept);
-    out
+    Ok(out)
 }
 
-/// The flagged elements in order, then the others in order; and the number of the flagged.
-pub(super) fn partition<T: Number>(values: &[T], flags: &[u8]) -> (Vec<T>, u64) {
-    let split = count(flags);
-    let mut out = vec![T::ZERO; values.len()];
+/// The elements that `predicate` holds for in order, then the others in order; and the number of the first.
+pub(super) fn partition<T: Number>(
+    values: &[T],
+    predicate: Predicate,
+) -> Result<(Vec<T>, u64), Fault> {
+    let split = count(values, predicate)?;
+    let mut out = parallel::touched(values.len());
     let (mut front, mut back) = (0, split);
-    for (&value, &flag) in values.iter().zip(flags) {
-        let flag = usize::from(flag);
-        out[[back, front][flag]] = value;
-        front += flag;
-        back += 1 - flag;
-    }
-    (out, split as u64)
+    predicate.flagged(values, |values, flags| {
+        for (&value, &flag) in values.iter().zip(flags) {
+            let flag = usize::from(flag);
+            out[if flag == 1 { front } else { back }] = value;
+            front += flag;
+            back += 1 - flag;
+        }
+    })?;
+    Ok((out, split as u64))
 }
 
 pub(super) fn sort<T: Number>(values: &[T], order: Order) -> Vec<T> {

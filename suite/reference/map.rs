@@ -64,25 +64,31 @@ impl Predicate {
         })
     }
 
-    /// 1 where it holds, else 0.
+    /// Calls `each` with values and their flags, 1 where it holds, else 0, block by block in order: the flags stay in
+    /// the nearest cache, whatever the length.
     ///
     /// # Errors
     /// `setup` for `odd` and `even` of floats.
-    pub(super) fn flags<T: Number>(self, values: &[T]) -> Result<Vec<u8>, Fault> {
+    pub(super) fn flagged<T: Number>(
+        self,
+        values: &[T],
+        each: impl FnMut(&[T], &[u8]),
+    ) -> Result<(), Fault> {
         let parity = T::ZERO.is_odd().is_some();
-        Ok(match self {
-            Predicate::Nonzero => flags(values, |v| !v.is_zero()),
-            Predicate::Zero => flags(values, T::is_zero),
-            Predicate::Odd if parity => flags(values, |v| v.is_odd() == Some(true)),
-            Predicate::Even if parity => flags(values, |v| v.is_odd() == Some(false)),
+        match self {
+            Predicate::Nonzero => flagged(values, |v| !v.is_zero(), each),
+            Predicate::Zero => flagged(values, T::is_zero, each),
+            Predicate::Odd if parity => flagged(values, |v| v.is_odd() == Some(true), each),
+            Predicate::Even if parity => flagged(values, |v| v.is_odd() == Some(false), each),
             Predicate::Odd | Predicate::Even => {
                 return Err(Fault::setup(format!(
                     "predicate `{self}` has no meaning for floats"
                 )));
             }
-            Predicate::Positive => flags(values, T::is_positive),
-            Predicate::Negative => flags(values, T::is_negative),
-        })
+            Predicate::Positive => flagged(values, T::is_positive, each),
+            Predicate::Negative => flagged(values, T::is_negative, each),
+        }
+        Ok(())
     }
 }
 
@@ -103,8 +109,18 @@ pub(super) fn ones(flags: &[u8]) -> impl Iterator<Item = i32> {
     flags.iter().map(|&flag| flag.into())
 }
 
-fn flags<T: Copy>(values: &[T], holds: impl Fn(T) -> bool) -> Vec<u8> {
-    values.iter().map(|&v| u8::from(holds(v))).collect()
+/// Elements of a block.
+const BLOCK: usize = 4096;
+
+fn flagged<T: Copy>(values: &[T], holds: impl Fn(T) -> bool, mut each: impl FnMut(&[T], &[u8])) {
+    let mut flags = [0; BLOCK];
+    for values in values.chunks(BLOCK) {
+        let flags = &mut flags[..values.len()];
+        for (flag, &value) in flags.iter_mut().zip(values) {
+            *flag = u8::from(holds(value));
+        }
+        each(values, flags);
+    }
 }
 
 pub(super) fn names(names: impl Iterator<Item = &'static str>) -> String {

@@ -1,7 +1,7 @@
 //! Host references: what a pipeline should have computed, by sequential code that shares nothing with any kernel.
 //!
-//! Owns: the list of references with their predicates, operators and result types. May import `value`, `outcome`
-//! and the orders of `spec::model`.
+//! Owns: the list of references with their predicates, operators and result types. May import `value`, `outcome`,
+//! the orders of `spec::model`, and of `parallel` only memory that is touched already.
 //!
 //! | reference | operand | result |
 //! |---|---|---|
@@ -38,6 +38,7 @@ mod scan;
 mod tests;
 
 use crate::outcome::Fault;
+use crate::parallel;
 use crate::terms::Order;
 use crate::value::{Array, ArrayRef, ElementType, Scalar};
 
@@ -159,24 +160,20 @@ pub fn evaluate(request: &Request, input: ArrayRef<'_>) -> Result<Wanted, Fault>
 
 fn of<T: Number>(known: &Known, values: &[T]) -> Result<Wanted, Fault> {
     Ok(match known {
-        Known::Compact(predicate) => {
-            let flags = predicate.flags(values)?;
-            Wanted::Array(T::array(arrange::compact(values, &flags)))
-        }
+        Known::Compact(predicate) => Wanted::Array(T::array(arrange::compact(values, *predicate)?)),
         Known::Partition(predicate) => {
-            let flags = predicate.flags(values)?;
-            let (array, split) = arrange::partition(values, &flags);
+            let (array, split) = arrange::partition(values, *predicate)?;
             Wanted::Partition {
                 array: T::array(array),
                 split,
             }
         }
-        Known::Count(predicate) => Wanted::Number(Scalar::Int(arrange::count(
-            &predicate.flags(values)?,
-        ) as i128)),
+        Known::Count(predicate) => {
+            let count = arrange::count(values, *predicate)?;
+            Wanted::Number(Scalar::Int(count as i128))
+        }
         Known::Map(Map::Predicate(predicate)) => {
-            let flags = predicate.flags(values)?;
-            Wanted::Array(Array::I32(map::ones(&flags).collect()))
+            Wanted::Array(Array::I32(marks(values, *predicate)?))
         }
         Known::Map(Map::Transform(transform)) => {
             Wanted::Array(T::array(transform.apply(values).into_owned()))
@@ -194,6 +191,21 @@ fn of<T: Number>(known: &Known, values: &[T]) -> Result<Wanted, Fault> {
     })
 }
 
+/// Flags as a kernel's mark array holds them.
+fn marks<T: Number>(values: &[T], predicate: Predicate) -> Result<Vec<i32>, Fault> {
+    let mut out = parallel::touched(values.len());
+    let mut rest = out.as_mut_slice();
+    predicate.flagged(values, |_, flags| {
+        for (slot, mark) in next(&mut rest, flags.len())
+            .iter_mut()
+            .zip(map::ones(flags))
+        {
+            *slot = mark;
+        }
+    })?;
+    Ok(out)
+}
+
 fn scan_of<T: Number>(
     values: &[T],
     inclusive: bool,
@@ -202,12 +214,20 @@ fn scan_of<T: Number>(
 ) -> Result<Array, Fault> {
     Ok(match map {
         Map::Predicate(predicate) => {
-            let flags = predicate.flags(values)?;
-            Array::I32(operator.scan(map::ones(&flags), inclusive))
+            let mut out = parallel::touched(values.len());
+            let (mut rest, mut prefix) = (out.as_mut_slice(), operator.identity());
+            predicate.flagged(values, |_, flags| {
+                let out = next(&mut rest, flags.len());
+                prefix = operator.scan(out, map::ones(flags), prefix, inclusive);
+            })?;
+            Array::I32(out)
         }
         Map::Transform(transform) => {
             let mapped = transform.apply(values);
-            T::array(operator.scan(mapped.iter().copied(), inclusive))
+            let mut out = parallel::touched(values.len());
+            let mapped = mapped.iter().copied();
+            operator.scan(&mut out, mapped, operator.identity(), inclusive);
+            T::array(out)
         }
     })
 }
@@ -215,14 +235,24 @@ fn scan_of<T: Number>(
 fn reduction_of<T: Number>(values: &[T], operator: Operator, map: Map) -> Result<Scalar, Fault> {
     Ok(match map {
         Map::Predicate(predicate) => {
-            let flags = predicate.flags(values)?;
-            operator.reduce(map::ones(&flags)).into()
+            let mut total: i32 = operator.identity();
+            predicate.flagged(values, |_, flags| {
+                total = operator.reduce(map::ones(flags), total);
+            })?;
+            total.into()
         }
         Map::Transform(transform) => {
             let mapped = transform.apply(values);
-            operator.reduce(mapped.iter().copied()).into()
+            operator
+                .reduce(mapped.iter().copied(), operator.identity())
+                .into()
         }
     })
+}
+
+/// Takes the next `len` places off.
+fn next<'a, T>(rest: &mut &'a mut [T], len: usize) -> &'a mut [T] {
+    rest.split_off_mut(..len).unwrap_or_default()
 }
 
 fn parse(request: &Request) -> Result<Known, String> {

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use crate::value::{Array, Scalar};
 
-pub(super) trait Number: Copy + Into<Scalar> {
+pub(super) trait Number: Copy + Default + Send + Into<Scalar> {
     const ZERO: Self;
     /// The identity of `min`, and of `max`.
     const TOP: Self;

@@ -16,41 +16,53 @@ impl Operator {
         })
     }
 
-    /// Place `i` combines the elements before `i`, and element `i` too if `inclusive`.
-    pub(super) fn scan<T: Number>(
-        self,
-        values: impl Iterator<Item = T>,
-        inclusive: bool,
-    ) -> Vec<T> {
+    /// The prefix before the first element, and the reduction of none.
+    pub(super) fn identity<T: Number>(self) -> T {
         match self {
-            Operator::Sum => scan(values, T::ZERO, T::plus, inclusive),
-            Operator::Min => scan(values, T::TOP, min, inclusive),
-            Operator::Max => scan(values, T::BOTTOM, max, inclusive),
+            Operator::Sum => T::ZERO,
+            Operator::Min => T::TOP,
+            Operator::Max => T::BOTTOM,
         }
     }
 
-    pub(super) fn reduce<T: Number>(self, values: impl Iterator<Item = T>) -> T {
+    /// Place `i` of `out` combines `prefix` and the elements before `i`, and element `i` too if `inclusive`. What
+    /// comes back is the prefix of the elements that follow.
+    pub(super) fn scan<T: Number>(
+        self,
+        out: &mut [T],
+        values: impl Iterator<Item = T>,
+        prefix: T,
+        inclusive: bool,
+    ) -> T {
         match self {
-            Operator::Sum => values.fold(T::ZERO, T::plus),
-            Operator::Min => values.fold(T::TOP, min),
-            Operator::Max => values.fold(T::BOTTOM, max),
+            Operator::Sum => scan(out, values, prefix, T::plus, inclusive),
+            Operator::Min => scan(out, values, prefix, min, inclusive),
+            Operator::Max => scan(out, values, prefix, max, inclusive),
+        }
+    }
+
+    pub(super) fn reduce<T: Number>(self, values: impl Iterator<Item = T>, prefix: T) -> T {
+        match self {
+            Operator::Sum => values.fold(prefix, T::plus),
+            Operator::Min => values.fold(prefix, min),
+            Operator::Max => values.fold(prefix, max),
         }
     }
 }
 
 fn scan<T: Number>(
+    out: &mut [T],
     values: impl Iterator<Item = T>,
-    identity: T,
+    mut prefix: T,
     combine: impl Fn(T, T) -> T,
     inclusive: bool,
-) -> Vec<T> {
-    let mut prefix = identity;
-    let places = values.map(|value| {
+) -> T {
+    for (slot, value) in out.iter_mut().zip(values) {
         let before = prefix;
         prefix = combine(prefix, value);
-        if inclusive { prefix } else { before }
-    });
-    places.collect()
+        *slot = if inclusive { prefix } else { before };
+    }
+    prefix
 }
 
 fn min<T: Number>(a: T, b: T) -> T {

@@ -9,11 +9,12 @@ use std::path::{Path, PathBuf};
 const EDGES: &[(&str, &[&str])] = &[
     ("terms", &[]),
     ("value", &[]),
+    ("parallel", &[]),
     ("outcome", &["terms"]),
     ("image", &["outcome", "terms"]),
     ("expr", &["value"]),
-    ("input", &["outcome", "value"]),
-    ("reference", &["outcome", "terms", "value"]),
+    ("input", &["outcome", "parallel", "value"]),
+    ("reference", &["outcome", "parallel", "terms", "value"]),
     ("spec", &["expr", "image", "terms", "value"]),
     ("case", &["outcome", "spec", "terms"]),
     (
@@ -23,7 +24,7 @@ const EDGES: &[(&str, &[&str])] = &[
         ],
     ),
     ("device", &["image", "outcome", "plan", "terms", "value"]),
-    ("check", &["outcome", "spec", "terms", "value"]),
+    ("check", &["outcome", "parallel", "spec", "terms", "value"]),
     ("identity", &["outcome", "terms"]),
     (
         "report",
@@ -135,7 +136,7 @@ fn code(line: &str) -> &str {
 fn module(path: &Path) -> Option<String> {
     let first = path.iter().next()?.to_str()?;
     match first {
-        "lib.rs" | "main.rs" | "tests" => None,
+        "lib.rs" | "main.rs" | "tests" | "benches" => None,
         other => Some(other.trim_end_matches(".rs").to_owned()),
     }
 }
