@@ -4,7 +4,7 @@ use std::path::Path;
 
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, presets};
 
-use super::record::{Report, Totals};
+use super::record::Report;
 use super::summary::{Grid, Summary, Trouble};
 use crate::terms::Outcome;
 
@@ -34,13 +34,8 @@ pub fn summary_text(report: &Report, width: usize, folder: Option<&Path>) -> Str
     for gates in &summary.gates {
         line(&mut out, "");
         line(&mut out, &gates.suite);
-        let rows: Vec<Vec<String>> = gates
-            .rows
-            .iter()
-            .map(|(gate, totals)| gate_row(gate, totals))
-            .collect();
-        let columns = ["gate", "pass", "fail", "skip", "waived", "error"].map(str::to_owned);
-        line(&mut out, &table(&columns, 1, &rows, width));
+        let (columns, labels) = gates.columns();
+        line(&mut out, &table(&columns, labels, &gates.cells("·"), width));
     }
     for grid in &summary.grids {
         line(&mut out, "");
@@ -100,22 +95,6 @@ fn names(out: &mut String, ids: &[String]) {
         let more = ids.len() - NAMES_MAX;
         line(out, &format!("      … {more} more, all in report.json"));
     }
-}
-
-fn gate_row(gate: &str, totals: &Totals) -> Vec<String> {
-    let counts = [
-        totals.pass,
-        totals.fail,
-        totals.skip,
-        totals.waived,
-        totals.error,
-    ];
-    let mut row = vec![gate.to_owned()];
-    row.extend(counts.iter().map(|&count| match count {
-        0 => "·".to_owned(),
-        count => count.to_string(),
-    }));
-    row
 }
 
 fn show_grid(out: &mut String, grid: &Grid, width: usize) {
