@@ -1,5 +1,7 @@
 //! What a summary says, whatever it is written in: the parts that the terminal and Markdown views share.
 
+use std::borrow::Cow;
+
 use indexmap::IndexMap;
 use serde_json::Value;
 
@@ -87,6 +89,7 @@ impl Gates {
     }
 }
 
+#[derive(Clone)]
 pub(super) struct Grid {
     pub title: String,
     pub columns: Vec<String>,
@@ -94,6 +97,37 @@ pub(super) struct Grid {
     pub labels: usize,
     pub rows: Vec<Vec<String>>,
     pub notes: Vec<String>,
+    /// The column that is left out where there is too little room.
+    pub spare: Option<usize>,
+}
+
+impl Grid {
+    fn without(&self, column: usize) -> Self {
+        let keep = |cells: &[String]| {
+            let kept = cells.iter().enumerate().filter(|(at, _)| *at != column);
+            kept.map(|(_, cell)| cell.clone()).collect()
+        };
+        Self {
+            title: self.title.clone(),
+            columns: keep(&self.columns),
+            labels: self.labels,
+            rows: self.rows.iter().map(|row| keep(row)).collect(),
+            notes: self.notes.clone(),
+            spare: None,
+        }
+    }
+
+    /// The grid for a view whose columns are `gap` characters apart and together `width` wide.
+    pub fn fitting(&self, width: usize, gap: usize) -> Cow<'_, Self> {
+        let lines = || self.rows.iter().chain([&self.columns]);
+        let widest = |at: usize| lines().filter_map(move |row| Some(row.get(at)?.chars().count()));
+        let columns = 0..self.columns.len();
+        let natural: usize = columns.map(|at| widest(at).max().unwrap_or(0) + gap).sum();
+        match self.spare {
+            Some(spare) if natural > width => Cow::Owned(self.without(spare)),
+            _ => Cow::Borrowed(self),
+        }
+    }
 }
 
 impl Summary {
@@ -337,6 +371,7 @@ fn timing_grid(case: &CaseRecord, simulated: bool) -> Grid {
         labels: 1,
         rows: case.timings.iter().map(|(n, t)| row(n, t)).collect(),
         notes: Vec::new(),
+        spare: (!simulated).then_some(3),
     }
 }
 
@@ -395,6 +430,7 @@ fn table_grid(table: &TableRecord) -> Grid {
         labels: 1,
         rows,
         notes: table.notes.clone(),
+        spare: None,
     }
 }
 

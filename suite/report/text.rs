@@ -12,6 +12,8 @@ use crate::terms::Outcome;
 const TROUBLES_MAX: usize = 20;
 /// Names told of those, and of an error that many cases share.
 const NAMES_MAX: usize = 8;
+/// Between two columns of a table.
+const COLUMN_GAP: usize = 3;
 /// Narrower than this, tables cannot be laid out.
 const WIDTH_MIN: usize = 40;
 
@@ -98,6 +100,7 @@ fn names(out: &mut String, ids: &[String]) {
 }
 
 fn show_grid(out: &mut String, grid: &Grid, width: usize) {
+    let grid = grid.fitting(width, COLUMN_GAP);
     line(out, &grid.title);
     line(out, &table(&grid.columns, grid.labels, &grid.rows, width));
     for note in &grid.notes {

@@ -105,6 +105,16 @@ fn no_line_is_wider_than_the_terminal_for_tables() {
     assert!(shown.contains(" compaction "), "names stay whole: {shown}");
 }
 
+#[test]
+fn eighty_columns_are_enough_for_times() {
+    let (narrow, wide) = (summary_text(&passing(), 80, None), text(&passing()));
+    for (shown, ranges) in [(&narrow, 0), (&wide, 2)] {
+        assert_eq!(shown.matches("min – max ms").count(), ranges, "{shown}");
+        assert_eq!(shown.matches("× baseline     GB/s").count(), 2, "{shown}");
+        assert!(shown.contains("resident"), "{shown}");
+    }
+}
+
 /// A run in which everything fails at length.
 fn flood(cases: usize) -> super::Report {
     let mut report = failing();
