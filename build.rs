@@ -1,6 +1,13 @@
 //! Takes kernels and specs into the executable, makes native code of the kernels where there is an nvcc, and records
 //! what built it. Nothing here stops the build: a machine without CUDA, without git, or with a kernel that nvcc
-//! refuses gets an executable that says so when it is asked.
+//! refuses gets an executable that says so when it is asked. With `CUDA_GATES_REQUIRE_SASS=1` (for CI) what is missing
+//! does stop it: no nvcc, an architecture that nvcc does not know, a module that does not compile for one.
+//!
+//! Reads `CUDA_GATES_ARCHS` (which architectures), `CUDA_GATES_REQUIRE_SASS` and what chooses nvcc
+//! (`NVCC`, `CUDA_HOME`, `CUDA_PATH`, `PATH`). Sets `CUDA_GATES_RUSTC`, `CUDA_GATES_NVCC`, `CUDA_GATES_COMMIT`,
+//! `CUDA_GATES_DIRTY` (each absent where it is not known), `CUDA_GATES_BUILT_ARCHS` (`75,80`, or `none`),
+//! `CUDA_GATES_BUILT_PROFILE` and `CUDA_GATES_BUILT_TARGET`. Cargo hands these to what it runs, too: none may have the
+//! name of a variable that a run reads.
 
 #[path = "suite/image/folder.rs"]
 mod folder;
@@ -13,7 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, ExitCode};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::{env, fs, thread};
@@ -33,9 +40,24 @@ const OWN: [&str; 6] = [
     "Cargo.lock",
 ];
 
+/// What a build may choose.
+const CHOICES: [&str; 2] = ["CUDA_GATES_ARCHS", REQUIRE_SASS];
+/// `1`: native code that is missing is an error.
+const REQUIRE_SASS: &str = "CUDA_GATES_REQUIRE_SASS";
+
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
-fn main() -> Result<()> {
+fn main() -> ExitCode {
+    match build() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn build() -> Result<()> {
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").ok_or("cargo sets the folder")?);
     let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("cargo sets the output folder")?);
     for path in OWN {
@@ -43,12 +65,13 @@ fn main() -> Result<()> {
             println!("cargo:rerun-if-changed={path}");
         }
     }
-    for name in nvcc::ENVIRONMENT.iter().chain(&["CUDA_GATES_ARCHS"]) {
+    for name in nvcc::ENVIRONMENT.iter().chain(&CHOICES) {
         println!("cargo:rerun-if-env-changed={name}");
     }
     record_toolchain(&root);
     let sources = folder::sources(&root.join("kernels"))?;
     let (cubins, failures) = native_code(&root, &out, &sources)?;
+    record_architectures(&cubins);
     fs::write(
         out.join("kernels.rs"),
         kernels_table(&root, &sources, &cubins, &failures)?,
@@ -57,8 +80,15 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// `CUDA_GATES_RUSTC`, `CUDA_GATES_COMMIT`, `CUDA_GATES_DIRTY` for the report; each absent where it is not known.
+/// What made the executable, for the report.
 fn record_toolchain(root: &Path) {
+    for (name, cargos) in [
+        ("CUDA_GATES_BUILT_PROFILE", "PROFILE"),
+        ("CUDA_GATES_BUILT_TARGET", "TARGET"),
+    ] {
+        let value = env::var(cargos).unwrap_or_else(|_| "unknown".to_owned());
+        println!("cargo:rustc-env={name}={value}");
+    }
     let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     if let Some(version) = words(Command::new(rustc).arg("--version")) {
         println!("cargo:rustc-env=CUDA_GATES_RUSTC={version}");
@@ -108,6 +138,21 @@ struct Cubin {
 /// Module → the first line of nvcc's words, where it made nothing of it.
 type Failures = BTreeMap<String, String>;
 
+fn record_architectures(cubins: &[Cubin]) {
+    let built: BTreeSet<u32> = cubins.iter().map(|cubin| cubin.architecture).collect();
+    let built: Vec<String> = built.iter().map(u32::to_string).collect();
+    let built = match built.as_slice() {
+        [] => "none".to_owned(),
+        built => built.join(","),
+    };
+    println!("cargo:rustc-env=CUDA_GATES_BUILT_ARCHS={built}");
+}
+
+/// Whether native code that cannot be made stops the build.
+fn requires_sass() -> bool {
+    env::var(REQUIRE_SASS).is_ok_and(|value| !matches!(value.as_str(), "" | "0"))
+}
+
 /// Compiles every module for every architecture chosen. What was compiled before of the same source, options and
 /// nvcc is kept.
 fn native_code(
@@ -116,12 +161,18 @@ fn native_code(
     sources: &BTreeMap<String, PathBuf>,
 ) -> Result<(Vec<Cubin>, Failures)> {
     let Some(nvcc) = Nvcc::find() else {
+        if requires_sass() {
+            return Err(format!(
+                "{REQUIRE_SASS} is set and there is no nvcc: set NVCC or CUDA_HOME, or put nvcc on PATH"
+            )
+            .into());
+        }
         return Ok((Vec::new(), Failures::new()));
     };
     println!("cargo:rustc-env=CUDA_GATES_NVCC={}", nvcc.name());
     let folder = out.join("sass");
     fs::create_dir_all(&folder)?;
-    let architectures = architectures(&nvcc);
+    let architectures = architectures(&nvcc)?;
     let mut wanted = Vec::new();
     for (module, path) in sources {
         let source_sha256 = hash::text_sha256(&fs::read_to_string(path)?);
@@ -148,6 +199,16 @@ fn native_code(
         for line in log.lines() {
             println!("cargo:warning={line}");
         }
+    }
+    if requires_sass() && !logs.is_empty() {
+        let names: Vec<String> = logs
+            .iter()
+            .map(|((module, architecture), log)| {
+                format!("kernels/{module}.cu for sm_{architecture}:\n{log}")
+            })
+            .collect();
+        let names = names.join("\n");
+        return Err(format!("{REQUIRE_SASS} is set and nvcc refuses\n{names}").into());
     }
     wanted.retain(|cubin| !logs.contains_key(&(cubin.module.clone(), cubin.architecture)));
     let mut failures = Failures::new();
@@ -229,7 +290,7 @@ fn compile(root: &Path, nvcc: &Nvcc, cubin: &Cubin) -> std::result::Result<(), S
 }
 
 /// `CUDA_GATES_ARCHS` (`90`, `sm_90` or `9.0`, with commas; `none`), or the default ones, as far as nvcc knows them.
-fn architectures(nvcc: &Nvcc) -> Vec<u32> {
+fn architectures(nvcc: &Nvcc) -> Result<Vec<u32>> {
     let known: BTreeSet<u32> = words(Command::new(&nvcc.path).arg("--list-gpu-code"))
         .unwrap_or_default()
         .lines()
@@ -238,7 +299,15 @@ fn architectures(nvcc: &Nvcc) -> Vec<u32> {
     let chosen = env::var("CUDA_GATES_ARCHS").unwrap_or_default();
     if chosen.trim().is_empty() {
         let default = ARCHITECTURES.into_iter();
-        return default.filter(|number| known.contains(number)).collect();
+        let numbers: Vec<u32> = default.filter(|number| known.contains(number)).collect();
+        if requires_sass() && numbers.is_empty() {
+            let message = format!(
+                "{REQUIRE_SASS} is set and {} knows no architecture of ours",
+                nvcc.name()
+            );
+            return Err(message.into());
+        }
+        return Ok(numbers);
     }
     let mut numbers = BTreeSet::new();
     for word in chosen
@@ -255,13 +324,17 @@ fn architectures(nvcc: &Nvcc) -> Vec<u32> {
             Ok(number) if known.contains(&number) => {
                 numbers.insert(number);
             }
-            _ => println!(
-                "cargo:warning=CUDA_GATES_ARCHS: {} has no architecture `{word}`",
-                nvcc.name()
-            ),
+            _ => {
+                let name = nvcc.name();
+                let problem = format!("CUDA_GATES_ARCHS: {name} has no architecture `{word}`");
+                if requires_sass() {
+                    return Err(problem.into());
+                }
+                println!("cargo:warning={problem}");
+            }
         }
     }
-    numbers.into_iter().collect()
+    Ok(numbers.into_iter().collect())
 }
 
 fn kernels_table(

@@ -34,6 +34,8 @@ pub enum ArchiveError {
         root.display()
     )]
     NoSuchRun { name: String, root: PathBuf },
+    #[error("no runs in {}", .0.display())]
+    NoRuns(PathBuf),
     #[error("`{name}` is the beginning of {} runs: {}", ids.len(), ids.join(", "))]
     Ambiguous { name: String, ids: Vec<String> },
     #[error("{}: the run died before it wrote what it runs on (`run.json`)", .0.display())]

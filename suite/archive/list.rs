@@ -32,6 +32,8 @@ pub struct Listed {
     pub started: String,
     pub profile: String,
     pub state: State,
+    /// Written by many processes, none of which knows whether all its results are there.
+    pub joined: bool,
     pub totals: Totals,
     /// Lines of `results.jsonl` that hold no whole result, where that file was needed.
     pub broken_lines: usize,
@@ -103,6 +105,16 @@ impl Store {
         }
     }
 
+    /// Loads the run that was started last.
+    ///
+    /// # Errors
+    /// When there is none, or it cannot be read.
+    pub fn newest(&self) -> Result<Loaded, ArchiveError> {
+        let folders = self.folders()?;
+        let newest = folders.iter().max_by_key(|path| started(path));
+        load(newest.ok_or_else(|| ArchiveError::NoRuns(self.root().to_owned()))?)
+    }
+
     /// `root/*/*/*` that hold a run, in the order of their names.
     fn folders(&self) -> Result<Vec<PathBuf>, ArchiveError> {
         let mut runs = Vec::new();
@@ -139,6 +151,25 @@ fn is_run(path: &Path) -> bool {
         .any(|file| path.join(file).is_file())
 }
 
+/// When a run began (RFC 3339, so that text sorts as time does); empty when its files do not say. Reads the small file
+/// written at its start where there is one.
+fn started(folder: &Path) -> String {
+    #[derive(serde::Deserialize)]
+    struct Head {
+        run: Run,
+    }
+    #[derive(serde::Deserialize)]
+    struct Run {
+        started: String,
+    }
+    let read = |file: &str| {
+        let text = fs::read_to_string(folder.join(file)).ok()?;
+        serde_json::from_str::<Head>(&text).ok()
+    };
+    let head = read(RUN).or_else(|| read(REPORT));
+    head.map_or_else(String::new, |head| head.run.started)
+}
+
 fn listed(path: &Path) -> Listed {
     let name = |path: Option<&Path>| {
         path.and_then(Path::file_name)
@@ -153,6 +184,7 @@ fn listed(path: &Path) -> Listed {
         started: String::new(),
         profile: String::new(),
         state: State::Incomplete,
+        joined: false,
         totals: Totals::default(),
         broken_lines: 0,
     };
@@ -161,6 +193,7 @@ fn listed(path: &Path) -> Listed {
             listed.started = loaded.report.run.started;
             listed.profile = loaded.report.run.profile;
             listed.state = loaded.state;
+            listed.joined = loaded.report.run.joined;
             listed.totals = loaded.report.totals;
             listed.broken_lines = loaded.broken_lines;
         }

@@ -94,9 +94,13 @@ pub(super) struct Run {
     /// A case's deadline, seconds [default: 120].
     #[arg(long, value_name = "SECONDS", value_parser = parse_timeout)]
     pub timeout: Option<Duration>,
-    /// Hash the card's UUID and serial number in everything that is written.
+    /// Hash the card's UUID and serial number in everything that is written; leave out process ids and the names of
+    /// home folders.
     #[arg(long)]
     pub redact: bool,
+    /// Show failures and the summary only.
+    #[arg(long, short)]
+    pub quiet: bool,
 }
 
 /// What chooses cases.
@@ -200,14 +204,17 @@ pub(super) enum Report {
     },
     /// Show a run, also one that did not finish.
     Show {
-        /// A run's id or its beginning, its folder, or a report.json.
+        /// A run's id or its beginning, its folder, or a report.json [default: the newest run].
         #[arg(value_name = "RUN")]
-        run: String,
+        run: Option<String>,
         /// The archive's folder [default: reports].
         #[arg(long, value_name = "DIR")]
         reports: Option<PathBuf>,
         #[arg(long, value_enum, default_value_t)]
         format: ShowFormat,
+        /// As `run --redact`, for a run that was recorded without.
+        #[arg(long)]
+        redact: bool,
     },
 }
 
@@ -238,6 +245,7 @@ impl Run {
             reports: self.reports.unwrap_or(options.reports),
             timeout: self.timeout.unwrap_or(options.timeout),
             redact: self.redact,
+            quiet: self.quiet,
             ..options
         }
     }

@@ -82,7 +82,11 @@ fn answer(command: Command, environment: Options) -> Outcome {
                 run,
                 reports,
                 format,
-            } => report::show(&run, reports.unwrap_or(environment.reports), format),
+                redact,
+            } => {
+                let reports = reports.unwrap_or(environment.reports);
+                report::show(run.as_deref(), reports, format, redact)
+            }
         },
     }
 }

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use crate::archive::ArchiveError;
-use crate::runner::UsageError;
+use crate::runner::{UsageError, refusal};
 
 /// How a command ends without an answer.
 #[derive(Debug)]
@@ -17,12 +17,9 @@ pub(super) struct Failure {
 impl Failure {
     /// Exit code 2: what was asked for cannot be.
     pub fn usage(message: impl std::fmt::Display) -> Self {
-        let message = message.to_string();
-        // Rendered problems are laid out in lines of their own.
-        let gap = if message.starts_with(' ') { "\n" } else { " " };
         Self {
             code: 2,
-            text: format!("error:{gap}{message}"),
+            text: refusal(message),
         }
     }
 

@@ -8,7 +8,7 @@ use super::args::{Format, ShowFormat};
 use super::output::{self, Answer, Failure, Outcome};
 use super::table::columns;
 use crate::archive::{Listed, State, Store};
-use crate::report::{summary_markdown, summary_text, to_json};
+use crate::report::{Redactor, summary_markdown, summary_text, to_json};
 
 /// Where nothing says how wide the terminal is.
 const WIDTH: usize = 100;
@@ -34,16 +34,22 @@ pub(super) fn list(reports: PathBuf, format: Format) -> Outcome {
 fn as_row(run: &Listed) -> Vec<String> {
     let mut about = match &run.state {
         State::Complete => String::new(),
+        State::Incomplete if run.joined => "of many processes".to_owned(),
         State::Incomplete => "incomplete".to_owned(),
         State::Unreadable(why) => format!("unreadable: {why}"),
     };
     if run.broken_lines > 0 {
         about.push_str(&format!(" ({} broken lines)", run.broken_lines));
     }
+    // The shelf's folder is a bare version there.
+    let card = match run.driver.as_str() {
+        "sim" => format!("simulator {}", run.card),
+        _ => run.card.clone(),
+    };
     vec![
         run.id.clone(),
         run.driver.clone(),
-        run.card.clone(),
+        card,
         run.profile.clone(),
         run.totals.line(),
         about,
@@ -64,21 +70,38 @@ fn as_json(run: &Listed) -> serde_json::Value {
         "started": run.started,
         "profile": run.profile,
         "state": state,
+        "joined": run.joined,
         "unreadable": why,
         "totals": run.totals,
         "broken_lines": run.broken_lines,
     })
 }
 
-pub(super) fn show(run: &str, reports: PathBuf, format: ShowFormat) -> Outcome {
-    let loaded = Store::open(reports).load(run)?;
+/// A run as it was recorded, or without what identifies a card or a person; the newest when none is named.
+pub(super) fn show(
+    run: Option<&str>,
+    reports: PathBuf,
+    format: ShowFormat,
+    redact: bool,
+) -> Outcome {
+    let store = Store::open(reports);
+    let mut loaded = match run {
+        Some(run) => store.load(run)?,
+        None => store.newest()?,
+    };
+    if redact {
+        let redactor = Redactor::of(&loaded.report.device);
+        loaded.report = redactor.report(loaded.report).map_err(Failure::usage)?;
+    }
     let report = &loaded.report;
     Ok(Answer::from(match format {
         ShowFormat::Json => to_json(report).map_err(Failure::usage)?,
         ShowFormat::Markdown => summary_markdown(report),
         ShowFormat::Text => {
             let mut text = summary_text(report, width(), Some(Path::new(&loaded.path)));
-            if loaded.state != State::Complete {
+            if report.run.joined {
+                text.push_str("A run of many processes: the results that are there.\n");
+            } else if loaded.state != State::Complete {
                 text.push_str("This run did not reach its end: its results so far.\n");
             }
             if loaded.broken_lines > 0 {

@@ -7,7 +7,7 @@ use clap::{CommandFactory, Parser};
 use super::args::{Cli, Command};
 use super::output::{Answer, Failure};
 use crate::archive::Store;
-use crate::report::tests::{case, on_h200};
+use crate::report::tests::{UUID, case, on_h200};
 use crate::runner::{DeviceChoice, Options};
 use crate::terms::{ImageKind, Outcome, Profile};
 use crate::worker::Address;
@@ -71,7 +71,7 @@ fn run_is_what_happens_without_a_command() {
 #[test]
 fn every_choice_is_taken() {
     let line = "--device cuda:1 --profile perf --image jit,sass --reports r --specs s --kernels k --timeout 2.5 \
-                --redact";
+                --redact -q";
     let expected = Options {
         device: DeviceChoice::One(Address::Ordinal(1)),
         profile: Some(Profile::Perf),
@@ -81,6 +81,7 @@ fn every_choice_is_taken() {
         kernels: Some("k".into()),
         timeout: Duration::from_millis(2500),
         redact: true,
+        quiet: true,
         ..Options::default()
     };
     assert_eq!(run(line, Options::default()), expected);
@@ -119,7 +120,6 @@ fn wrong_usage_ends_with_2_and_says_what_there_is() {
         ("--timeout 0", "positive"),
         ("--no-such-flag", "--no-such-flag"),
         ("report", "list"),
-        ("report show", "<RUN>"),
         ("list --format yaml", "json"),
         ("explain", "<CASE>"),
     ] {
@@ -220,6 +220,65 @@ fn the_archive_is_listed_and_shown() {
         report
     );
     assert!(show(whole.id(), "markdown").starts_with("## 1 passed"));
+    let redacted = show(whole.id(), "json --redact");
+    assert!(!redacted.contains(UUID) && redacted.contains("redacted:"));
+}
+
+#[test]
+fn the_newest_run_is_shown_where_none_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let show = format!("report show --reports {}", dir.path().display());
+    let none = answer(&show).unwrap_err();
+    assert!(
+        none.code == 2 && none.text.contains("no runs in"),
+        "{none:?}"
+    );
+    let store = Store::open(dir.path());
+    let at = |started: &str| {
+        let mut facts = on_h200();
+        facts.run.id = String::new();
+        facts.run.started = started.to_owned();
+        facts
+    };
+    let first = store.begin_run(at("2026-11-29T22:41:00Z")).unwrap();
+    // Its name sorts after the others, its time between them.
+    let joined = store.join_run("x", at("2026-11-29T22:41:01Z")).unwrap();
+    assert!(answer(&show).unwrap().text.contains(joined.id()));
+    let last = store.begin_run(at("2026-11-29T22:41:02Z")).unwrap();
+    let text = answer(&show).unwrap().text;
+    assert!(
+        text.contains(last.id()) && !text.contains(first.id()),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_run_of_many_processes_is_listed_and_shown_as_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let reports = dir.path().display();
+    let mut facts = on_h200();
+    facts.run.joined = true;
+    facts.run.complete = false;
+    let store = Store::open(dir.path());
+    for keep in [26, 128] {
+        let run = store.join_run("x", facts.clone()).unwrap();
+        run.append(&case("scan_total", keep, Outcome::Pass))
+            .unwrap();
+    }
+    let list = answer(&format!("report list --reports {reports}"));
+    let list = list.unwrap().text;
+    assert!(
+        list.contains("2 passed") && list.trim_end().ends_with("of many processes"),
+        "{list}"
+    );
+    let text = answer(&format!("report show --reports {reports}"))
+        .unwrap()
+        .text;
+    assert!(text.contains("nextest-x, of many processes"), "{text}");
+    assert!(
+        text.contains("2 passed") && !text.contains("incomplete"),
+        "{text}"
+    );
 }
 
 #[test]

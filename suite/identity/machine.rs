@@ -56,14 +56,17 @@ fn value_of(text: &str, key: &str, separator: char) -> Option<String> {
     })
 }
 
-/// What built this binary (null where the build did not record it), and the variables that choose a CUDA toolkit.
+/// What built this binary (`none` where there was no nvcc, `unknown` where the build could not tell), and the variables that choose a CUDA toolkit.
 pub fn toolchain() -> BTreeMap<String, Value> {
     let recorded = [
-        ("rustc", option_env!("CUDA_GATES_RUSTC")),
-        ("nvcc", option_env!("CUDA_GATES_NVCC")),
-        ("nvcc_architectures", option_env!("CUDA_GATES_BUILT_ARCHS")),
-        ("profile", option_env!("CUDA_GATES_PROFILE")),
-        ("target", option_env!("CUDA_GATES_TARGET")),
+        (
+            "rustc",
+            option_env!("CUDA_GATES_RUSTC").unwrap_or("unknown"),
+        ),
+        ("nvcc", option_env!("CUDA_GATES_NVCC").unwrap_or("none")),
+        ("nvcc_architectures", env!("CUDA_GATES_BUILT_ARCHS")),
+        ("profile", env!("CUDA_GATES_BUILT_PROFILE")),
+        ("target", env!("CUDA_GATES_BUILT_TARGET")),
     ];
     let mut toolchain: BTreeMap<String, Value> = recorded
         .into_iter()
@@ -118,6 +121,13 @@ mod tests {
 
     #[test]
     fn a_toolchain_has_all_its_names() {
+        for name in ["nvcc", "nvcc_architectures", "profile", "rustc", "target"] {
+            let value = &toolchain()[name];
+            assert!(
+                value.as_str().is_some_and(|text| !text.is_empty()),
+                "{name}: {value}"
+            );
+        }
         let names: Vec<String> = toolchain().into_keys().collect();
         assert_eq!(
             names,

@@ -43,6 +43,7 @@ impl Facts {
                 profile: "quick".to_owned(),
                 complete: true,
                 filtered: false,
+                joined: false,
                 environment: BTreeMap::new(),
                 work_ms: 1500.0,
                 wall_ms: 2000.0,

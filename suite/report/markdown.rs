@@ -1,6 +1,6 @@
 //! The summary in GitHub's Markdown: `summary.md`, and a workflow's step summary.
 
-use super::record::{Report, Totals};
+use super::record::Report;
 use super::summary::{Grid, Summary, Trouble};
 use crate::terms::Outcome;
 
@@ -25,16 +25,11 @@ pub fn summary_markdown(report: &Report) -> String {
     out.push(&header);
     out.push(&troubles(&summary.troubles));
     for gates in &summary.gates {
-        let rows: Vec<Vec<String>> = gates
-            .rows
-            .iter()
-            .map(|(gate, totals)| gate_row(gate, totals))
-            .collect();
-        let columns = ["gate", "pass", "fail", "skip", "waived", "error"].map(str::to_owned);
+        let (columns, labels) = gates.columns();
         out.push(&format!(
             "\n### {}\n\n{}",
             inline(&gates.suite),
-            table(&columns, 1, &rows)
+            table(&columns, labels, &gates.cells(""))
         ));
     }
     for grid in &summary.grids {
@@ -137,22 +132,6 @@ fn one_trouble(trouble: &Trouble) -> String {
         // A blank line would end the HTML block.
         html(&text).replace("\n\n", "\n&#8203;\n")
     )
-}
-
-fn gate_row(gate: &str, totals: &Totals) -> Vec<String> {
-    let counts = [
-        totals.pass,
-        totals.fail,
-        totals.skip,
-        totals.waived,
-        totals.error,
-    ];
-    let mut row = vec![gate.to_owned()];
-    row.extend(counts.iter().map(|&count| match count {
-        0 => String::new(),
-        count => count.to_string(),
-    }));
-    row
 }
 
 fn show_grid(grid: &Grid) -> String {

@@ -28,6 +28,10 @@ pub struct CaseRecord {
     /// Axis → value, in the spec's order.
     pub params: IndexMap<String, serde_json::Value>,
     pub outcome: Outcome,
+    /// What the gate must end in on this device to pass, where that is not a pass: `fail: mismatch`, `error: setup`.
+    /// Such a case is a control: it shows that a check can fail.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub expected: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub reason: Option<Reason>,
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
@@ -47,7 +51,7 @@ pub struct CaseRecord {
     pub repro: String,
 }
 
-/// One timing row. Times are absent on the simulated device, which has no clock.
+/// One timing row. Times are absent on the simulated device, which has no clock, and where the row's output is wrong.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Timing {
     pub warmups: u32,
@@ -137,6 +141,9 @@ pub struct RunRecord {
     pub complete: bool,
     /// A filter or exact name chose among the cases.
     pub filtered: bool,
+    /// Many processes wrote the run (`cargo nextest`), each its own cases; none of them knows whether all are there.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub joined: bool,
     /// Environment variables that change how drivers compile or launch, as found (and cleared for the workers).
     pub environment: BTreeMap<String, String>,
     /// From the first allocation to the last verdict, without process start and context creation.

@@ -1,4 +1,5 @@
-//! Redaction: the card's UUID and serial number become hashes, wherever they stand.
+//! Redaction: the card's UUID and serial number become hashes, wherever they stand; process ids are left out, and a
+//! home folder is `~`, so that no user is named.
 //!
 //! The same card gives the same hash, so redacted runs of one card still compare.
 
@@ -18,15 +19,26 @@ const UUID_PREFIXES: [&str; 2] = ["GPU-", "MIG-"];
 /// A driver accepts a UUID's beginning; one shorter than this says too little to hide.
 const UUID_DIGITS_MIN: usize = 6;
 
-/// Hashes the identifying values of one device.
+/// Folders that hold a folder a user.
+const HOMES: [&str; 2] = ["/home/", "/Users/"];
+/// The folder of a user without one among those.
+const ROOT_HOME: &str = "/root";
+
+/// Hashes the identifying values of one device, and hides whose machine it was.
 pub struct Redactor {
     /// Longest first, so that a value that contains another goes whole.
     secrets: Vec<String>,
+    /// This user's home folder, where it is elsewhere than most are.
+    home: Option<String>,
 }
 
 impl Redactor {
-    /// What identifies this device: its UUIDs and serial numbers.
+    /// What identifies this device, its UUIDs and serial numbers, and this process' user.
     pub fn of(device: &DeviceRecord) -> Self {
+        Self::with_home(device, std::env::var("HOME").ok())
+    }
+
+    pub(super) fn with_home(device: &DeviceRecord, home: Option<String>) -> Self {
         let mut secrets = Vec::new();
         let mut keep = |text: &str| {
             if text.len() >= SECRET_LEN_MIN && !text.starts_with("redacted:") {
@@ -48,7 +60,12 @@ impl Redactor {
         }
         secrets.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
         secrets.dedup();
-        Self { secrets }
+        let home = home.map(|home| home.trim_end_matches('/').to_owned());
+        Self {
+            secrets,
+            // A home at the root of the file system is a container's, and names nobody.
+            home: home.filter(|home| home.starts_with('/')),
+        }
     }
 
     /// # Errors
@@ -84,15 +101,18 @@ impl Redactor {
                     Field::Value(value) if identifies(name) && !value.is_null() => {
                         *value = Value::String(hashed(&plain(value)));
                     }
+                    Field::Value(Value::Object(map)) if name == "processes" => {
+                        map.remove("pids");
+                    }
                     _ => {}
                 }
             }
         }
         Ok(Facts {
             run: self.walk(facts.run)?,
-            suite: facts.suite,
+            suite: self.walk(facts.suite)?,
             host: self.walk(facts.host)?,
-            toolchain: facts.toolchain,
+            toolchain: self.walk(facts.toolchain)?,
             device: self.walk(device)?,
         })
     }
@@ -126,7 +146,7 @@ impl Redactor {
         }
     }
 
-    /// `text` with this device's identifiers, and anything shaped like a device UUID, hashed.
+    /// `text` with this device's identifiers, and anything shaped like a device UUID, hashed, and home folders as `~`.
     pub fn text(&self, text: &str) -> String {
         let mut text = text.to_owned();
         for secret in &self.secrets {
@@ -134,10 +154,41 @@ impl Redactor {
                 text = text.replace(secret.as_str(), &hashed(secret));
             }
         }
-        UUID_PREFIXES
+        let text = UUID_PREFIXES
             .iter()
-            .fold(text, |text, prefix| hash_uuids(&text, prefix))
+            .fold(text, |text, prefix| hash_uuids(&text, prefix));
+        let own = self.home.as_deref();
+        let text = own
+            .into_iter()
+            .chain([ROOT_HOME])
+            .fold(text, |text, home| hide_homes(&text, home, false));
+        HOMES
+            .iter()
+            .fold(text, |text, homes| hide_homes(&text, homes, true))
     }
+}
+
+/// Replaces every path that begins with `prefix`, and the folder's name after it where it `holds_homes`, by `~`.
+fn hide_homes(text: &str, prefix: &str, holds_homes: bool) -> String {
+    let in_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(prefix) {
+        let after = &rest[at + prefix.len()..];
+        let name = after.find(|c| !in_name(c)).unwrap_or(after.len());
+        let before = rest[..at].chars().next_back().or(out.chars().next_back());
+        // Part of a longer path, or of another name.
+        let begins = before.is_none_or(|c| !in_name(c) && !matches!(c, '/' | '~'));
+        if begins && (name > 0) == holds_homes {
+            out.push_str(&rest[..at]);
+            out.push('~');
+        } else {
+            out.push_str(&rest[..at + prefix.len() + name]);
+        }
+        rest = &after[name..];
+    }
+    out.push_str(rest);
+    out
 }
 
 /// Replaces every `prefix` that hexadecimal digits and dashes follow: other cards' UUIDs, and shortened ones.

@@ -1,10 +1,12 @@
 //! What a summary says, whatever it is written in: the parts that the terminal and Markdown views share.
 
+use std::borrow::Cow;
+
 use indexmap::IndexMap;
 use serde_json::Value;
 
-use super::record::{CaseRecord, Report, TableRecord, Timing, Totals};
-use crate::terms::Outcome;
+use super::record::{CaseRecord, Report, RunRecord, TableRecord, Timing, Totals};
+use crate::terms::{ImageKind, Outcome};
 
 /// Excerpt lines shown of a finding.
 const DETAIL_LINES_MAX: usize = 12;
@@ -36,9 +38,58 @@ pub(super) struct Trouble {
 /// Per gate of a suite, how its cases ended.
 pub(super) struct Gates {
     pub suite: String,
-    pub rows: Vec<(String, Totals)>,
+    pub rows: Vec<GateRow>,
 }
 
+pub(super) struct GateRow {
+    pub gate: String,
+    /// What a control gate must end in: `fail: mismatch`. Empty for the others.
+    pub expected: String,
+    pub totals: Totals,
+}
+
+impl Gates {
+    /// The table's head, and how many of its columns are words. The controls' column is there where there are any.
+    pub fn columns(&self) -> (Vec<String>, usize) {
+        let counts = ["pass", "fail", "skip", "waived", "error"];
+        let words: &[&str] = if self.has_controls() {
+            &["gate", "passes on"]
+        } else {
+            &["gate"]
+        };
+        let columns = words.iter().chain(&counts).map(|&c| c.to_owned()).collect();
+        (columns, words.len())
+    }
+
+    /// The table's body; `none` stands for a count of zero.
+    pub fn cells(&self, none: &str) -> Vec<Vec<String>> {
+        let controls = self.has_controls();
+        let row = |row: &GateRow| {
+            let mut cells = vec![row.gate.clone()];
+            cells.extend(controls.then(|| row.expected.clone()));
+            let Totals {
+                pass,
+                fail,
+                skip,
+                waived,
+                error,
+            } = row.totals;
+            let counts = [pass, fail, skip, waived, error].map(|count| match count {
+                0 => none.to_owned(),
+                count => count.to_string(),
+            });
+            cells.extend(counts);
+            cells
+        };
+        self.rows.iter().map(row).collect()
+    }
+
+    fn has_controls(&self) -> bool {
+        self.rows.iter().any(|row| !row.expected.is_empty())
+    }
+}
+
+#[derive(Clone)]
 pub(super) struct Grid {
     pub title: String,
     pub columns: Vec<String>,
@@ -46,6 +97,37 @@ pub(super) struct Grid {
     pub labels: usize,
     pub rows: Vec<Vec<String>>,
     pub notes: Vec<String>,
+    /// The column that is left out where there is too little room.
+    pub spare: Option<usize>,
+}
+
+impl Grid {
+    fn without(&self, column: usize) -> Self {
+        let keep = |cells: &[String]| {
+            let kept = cells.iter().enumerate().filter(|(at, _)| *at != column);
+            kept.map(|(_, cell)| cell.clone()).collect()
+        };
+        Self {
+            title: self.title.clone(),
+            columns: keep(&self.columns),
+            labels: self.labels,
+            rows: self.rows.iter().map(|row| keep(row)).collect(),
+            notes: self.notes.clone(),
+            spare: None,
+        }
+    }
+
+    /// The grid for a view whose columns are `gap` characters apart and together `width` wide.
+    pub fn fitting(&self, width: usize, gap: usize) -> Cow<'_, Self> {
+        let lines = || self.rows.iter().chain([&self.columns]);
+        let widest = |at: usize| lines().filter_map(move |row| Some(row.get(at)?.chars().count()));
+        let columns = 0..self.columns.len();
+        let natural: usize = columns.map(|at| widest(at).max().unwrap_or(0) + gap).sum();
+        match self.spare {
+            Some(spare) if natural > width => Cow::Owned(self.without(spare)),
+            _ => Cow::Borrowed(self),
+        }
+    }
 }
 
 impl Summary {
@@ -58,13 +140,8 @@ impl Summary {
                 .map_or_else(|| "no reason given".to_owned(), |reason| reason.to_string());
             *skips.entry(reason).or_insert(0) += 1;
         }
-        let grids = report
-            .cases
-            .iter()
-            .filter(|case| !case.timings.is_empty())
-            .map(timing_grid)
-            .chain(report.tables.iter().map(table_grid))
-            .collect();
+        let mut grids = timing_grids(report);
+        grids.extend(report.tables.iter().map(table_grid));
         Self {
             header: header(report),
             troubles: troubles(&report.cases),
@@ -123,25 +200,48 @@ fn header(report: &Report) -> Vec<(&'static str, String)> {
         });
         lines.push(("driver", format!("{driver}{cuda}")));
     }
-    let mut images: Vec<&str> = Vec::new();
-    for case in &report.cases {
-        if !images.contains(&case.image.name()) {
-            images.push(case.image.name());
-        }
-    }
-    let images = match images.as_slice() {
+    let compilers = compilers(&report.cases);
+    let images = match compilers.keys().collect::<Vec<_>>().as_slice() {
         [] => String::new(),
         [one] => format!(", image {one}"),
-        many => format!(", images {}", many.join(", ")),
+        many => {
+            let names: Vec<&str> = many.iter().map(|image| image.name()).collect();
+            format!(", images {}", names.join(", "))
+        }
     };
-    let state = match (report.run.complete, report.run.filtered) {
-        (false, _) => ", incomplete",
-        (true, true) => ", filtered",
-        (true, false) => "",
+    let state = match report.run {
+        RunRecord { joined: true, .. } => ", of many processes",
+        RunRecord {
+            complete: false, ..
+        } => ", incomplete",
+        RunRecord { filtered: true, .. } => ", filtered",
+        _ => "",
     };
     lines.push(("profile", format!("{}{images}", report.run.profile)));
+    let compiled: Vec<String> = compilers
+        .iter()
+        .filter(|(_, compilers)| !compilers.is_empty())
+        .map(|(image, compilers)| format!("{image} from {}", compilers.join(" and ")))
+        .collect();
+    if !compiled.is_empty() {
+        lines.push(("kernels", compiled.join("; ")));
+    }
     lines.push(("run", format!("{}{state}", report.run.id)));
     lines
+}
+
+/// Image → what compiled the code of its cases.
+fn compilers(cases: &[CaseRecord]) -> IndexMap<ImageKind, Vec<&str>> {
+    let mut images: IndexMap<ImageKind, Vec<&str>> = IndexMap::new();
+    for case in cases {
+        let known = images.entry(case.image).or_default();
+        for kernel in &case.kernels {
+            if !known.contains(&kernel.compiler.as_str()) {
+                known.push(&kernel.compiler);
+            }
+        }
+    }
+    images
 }
 
 fn troubles(cases: &[CaseRecord]) -> Vec<Trouble> {
@@ -202,37 +302,50 @@ fn trouble(case: &CaseRecord) -> Trouble {
 }
 
 fn gates(cases: &[CaseRecord]) -> Vec<Gates> {
-    let mut suites: IndexMap<&str, IndexMap<&str, Totals>> = IndexMap::new();
+    let mut suites: IndexMap<&str, IndexMap<&str, (Vec<&str>, Totals)>> = IndexMap::new();
     for case in cases {
         let gates = suites.entry(&case.suite).or_default();
-        gates.entry(&case.gate).or_default().add(case.outcome);
+        let (expected, totals) = gates.entry(&case.gate).or_default();
+        totals.add(case.outcome);
+        if let Some(expects) = case.expected.as_deref()
+            && !expected.contains(&expects)
+        {
+            expected.push(expects);
+        }
     }
+    let row = |(gate, (expected, totals)): (&str, (Vec<&str>, Totals))| GateRow {
+        gate: gate.to_owned(),
+        expected: expected.join(", "),
+        totals,
+    };
     suites
         .into_iter()
         .map(|(suite, gates)| Gates {
             suite: suite.to_owned(),
-            rows: gates
-                .into_iter()
-                .map(|(gate, totals)| (gate.to_owned(), totals))
-                .collect(),
+            rows: gates.into_iter().map(row).collect(),
         })
         .collect()
 }
 
-fn timing_grid(case: &CaseRecord) -> Grid {
-    let params: Vec<String> = case
-        .params
-        .iter()
-        .map(|(axis, value)| format!("{axis}={}", plain(value)))
-        .collect();
-    let title = format!(
-        "{}::{} {} ({})",
-        case.suite,
-        case.gate,
-        params.join(" "),
-        case.image
-    );
-    let simulated = case.timings.values().all(|t| t.median_ms.is_none());
+/// The timing table of each case that has times to show. A control's times are of a kernel that is wrong.
+fn timing_grids(report: &Report) -> Vec<Grid> {
+    let simulated = report.device.is_simulated();
+    let shown = |case: &&CaseRecord| !case.timings.is_empty() && case.expected.is_none();
+    let cases = report.cases.iter().filter(shown);
+    let mut grids: Vec<Grid> = cases.map(|case| timing_grid(case, simulated)).collect();
+    if let (true, Some(last)) = (simulated, grids.last_mut()) {
+        last.notes
+            .push("The simulated device has no clock: times need hardware.".to_owned());
+    }
+    grids
+}
+
+fn timing_grid(case: &CaseRecord, simulated: bool) -> Grid {
+    let mut title = format!("{}::{}", case.suite, case.gate);
+    for (axis, value) in &case.params {
+        title.push_str(&format!(" {axis}={}", plain(value)));
+    }
+    title.push_str(&format!(" ({})", case.image));
     let columns: &[&str] = if simulated {
         &["row", "simulated instructions", "launches"]
     } else {
@@ -240,46 +353,53 @@ fn timing_grid(case: &CaseRecord) -> Grid {
             "row",
             "mean ms",
             "median ms",
+            "min – max ms",
             "× baseline",
             "GB/s",
             "launches",
             "cache",
         ]
     };
-    let rows = case
-        .timings
-        .iter()
-        .map(|(name, timing)| timing_row(name, timing, simulated))
-        .collect();
-    let notes = if simulated {
-        vec!["The simulated device has no clock: times need hardware.".to_owned()]
+    let row = if simulated {
+        simulated_row
     } else {
-        Vec::new()
+        measured_row
     };
     Grid {
         title,
         columns: columns.iter().map(|&c| c.to_owned()).collect(),
         labels: 1,
-        rows,
-        notes,
+        rows: case.timings.iter().map(|(n, t)| row(n, t)).collect(),
+        notes: Vec::new(),
+        spare: (!simulated).then_some(3),
     }
 }
 
-fn timing_row(name: &str, timing: &Timing, simulated: bool) -> Vec<String> {
-    let optional =
-        |value: Option<f64>, show: fn(f64) -> String| value.map_or_else(String::new, show);
-    if simulated {
-        let instructions = timing.simulated_instructions;
-        return vec![
-            name.to_owned(),
-            instructions.map_or_else(String::new, |n| grouped(&n.to_string())),
-            timing.launches.to_string(),
-        ];
-    }
+/// Stands where the numbers of a row would: its output is not what it should be.
+const NOT_VERIFIED: &str = "not verified";
+
+fn simulated_row(name: &str, timing: &Timing) -> Vec<String> {
+    let instructions = timing.simulated_instructions;
     vec![
         name.to_owned(),
-        optional(timing.batch_mean_ms, |v| format!("{v:.4}")),
+        instructions.map_or_else(|| NOT_VERIFIED.to_owned(), |n| grouped(&n.to_string())),
+        timing.launches.to_string(),
+    ]
+}
+
+fn measured_row(name: &str, timing: &Timing) -> Vec<String> {
+    let optional =
+        |value: Option<f64>, show: fn(f64) -> String| value.map_or_else(String::new, show);
+    let range = timing.min_ms.zip(timing.max_ms);
+    let mean = match (timing.batch_mean_ms, timing.median_ms) {
+        (None, None) => NOT_VERIFIED.to_owned(),
+        (mean, _) => optional(mean, |v| format!("{v:.4}")),
+    };
+    vec![
+        name.to_owned(),
+        mean,
         optional(timing.median_ms, |v| format!("{v:.4}")),
+        range.map_or_else(String::new, |(min, max)| format!("{min:.4} – {max:.4}")),
         optional(timing.times_baseline, |v| format!("{v:.2}")),
         optional(timing.gb_per_s, |v| format!("{v:.1}")),
         timing.launches.to_string(),
@@ -310,6 +430,7 @@ fn table_grid(table: &TableRecord) -> Grid {
         labels: 1,
         rows,
         notes: table.notes.clone(),
+        spare: None,
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, presets};
 
-use super::record::{Report, Totals};
+use super::record::Report;
 use super::summary::{Grid, Summary, Trouble};
 use crate::terms::Outcome;
 
@@ -12,6 +12,8 @@ use crate::terms::Outcome;
 const TROUBLES_MAX: usize = 20;
 /// Names told of those, and of an error that many cases share.
 const NAMES_MAX: usize = 8;
+/// Between two columns of a table.
+const COLUMN_GAP: usize = 3;
 /// Narrower than this, tables cannot be laid out.
 const WIDTH_MIN: usize = 40;
 
@@ -34,13 +36,8 @@ pub fn summary_text(report: &Report, width: usize, folder: Option<&Path>) -> Str
     for gates in &summary.gates {
         line(&mut out, "");
         line(&mut out, &gates.suite);
-        let rows: Vec<Vec<String>> = gates
-            .rows
-            .iter()
-            .map(|(gate, totals)| gate_row(gate, totals))
-            .collect();
-        let columns = ["gate", "pass", "fail", "skip", "waived", "error"].map(str::to_owned);
-        line(&mut out, &table(&columns, 1, &rows, width));
+        let (columns, labels) = gates.columns();
+        line(&mut out, &table(&columns, labels, &gates.cells("·"), width));
     }
     for grid in &summary.grids {
         line(&mut out, "");
@@ -102,23 +99,8 @@ fn names(out: &mut String, ids: &[String]) {
     }
 }
 
-fn gate_row(gate: &str, totals: &Totals) -> Vec<String> {
-    let counts = [
-        totals.pass,
-        totals.fail,
-        totals.skip,
-        totals.waived,
-        totals.error,
-    ];
-    let mut row = vec![gate.to_owned()];
-    row.extend(counts.iter().map(|&count| match count {
-        0 => "·".to_owned(),
-        count => count.to_string(),
-    }));
-    row
-}
-
 fn show_grid(out: &mut String, grid: &Grid, width: usize) {
+    let grid = grid.fitting(width, COLUMN_GAP);
     line(out, &grid.title);
     line(out, &table(&grid.columns, grid.labels, &grid.rows, width));
     for note in &grid.notes {

@@ -24,6 +24,7 @@ pub(super) fn unjudged(case: &Case, outcome: Outcome, reason: Reason) -> CaseRec
             .map(|(axis, v)| (axis.clone(), value(v)))
             .collect(),
         outcome,
+        expected: None,
         reason: Some(reason),
         findings: Vec::new(),
         reported: Default::default(),

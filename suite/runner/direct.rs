@@ -8,13 +8,13 @@ use super::progress::Progress;
 use super::session::Session;
 
 /// Runs every case that is not decided, at most `threads` at once, each as soon as a thread is free.
-pub(super) fn run(session: &Session, threads: usize) {
+pub(super) fn run(session: &Session, threads: usize, quiet: bool) {
     let cases: Vec<_> = session
         .cases()
         .iter()
         .filter(|planned| planned.decided.is_none())
         .collect();
-    let progress = Progress::new(cases.len());
+    let progress = Progress::new(cases.len(), quiet);
     let next = AtomicUsize::new(0);
     thread::scope(|scope| {
         for _ in 0..threads.clamp(1, cases.len().max(1)) {

@@ -35,6 +35,7 @@ pub use options::{
 };
 pub use planned::{KERNELS, PlanError, Planned, folder};
 pub use start::{gates, run};
+pub use text::refusal;
 pub use verdict::Verdict;
 
 /// A selected case, and what is known of it before any device is opened.

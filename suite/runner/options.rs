@@ -30,8 +30,10 @@ pub struct Options {
     /// A case's deadline.
     pub timeout: Duration,
     pub selection: Selection,
-    /// Hash the card's UUID and serial number.
+    /// Hash the card's UUID and serial number, and hide whose machine it is.
     pub redact: bool,
+    /// Show no case that is well while the run goes on.
+    pub quiet: bool,
 }
 
 impl Default for Options {
@@ -46,6 +48,7 @@ impl Default for Options {
             timeout: DEFAULT_TIMEOUT,
             selection: Selection::default(),
             redact: false,
+            quiet: false,
         }
     }
 }

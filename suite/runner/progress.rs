@@ -15,6 +15,8 @@ use crate::terms::Outcome;
 /// Written to standard error, so that standard output holds the summary alone.
 pub(super) struct Progress {
     bar: Option<ProgressBar>,
+    /// Only what is wrong is told.
+    quiet: bool,
     total: usize,
     ended: AtomicUsize,
     /// The last line told of what is wrong: many cases may share it.
@@ -23,10 +25,11 @@ pub(super) struct Progress {
 
 impl Progress {
     /// Of a run of `total` cases. A CI's pseudo-terminal gets plain lines too.
-    pub(super) fn new(total: usize) -> Self {
+    pub(super) fn new(total: usize, quiet: bool) -> Self {
         let terminal = std::io::stderr().is_terminal() && std::env::var_os("CI").is_none();
         Self {
-            bar: terminal.then(|| bar(total)),
+            bar: (terminal && !quiet).then(|| bar(total)),
+            quiet,
             total,
             ended: AtomicUsize::new(0),
             told: Mutex::default(),
@@ -44,11 +47,12 @@ impl Progress {
         let wrong = self.news(record);
         match &self.bar {
             Some(bar) => {
-                if matches!(record.outcome, Outcome::Fail | Outcome::Error) {
+                if is_wrong(record) {
                     bar.println(told(&record.id, wrong.as_deref()));
                 }
                 bar.set_position(count as u64);
             }
+            None if self.quiet && !is_wrong(record) => {}
             None => say(&told(&line(count, self.total, record), wrong.as_deref())),
         }
     }
@@ -69,6 +73,10 @@ impl Progress {
             bar.finish_and_clear();
         }
     }
+}
+
+fn is_wrong(record: &CaseRecord) -> bool {
+    matches!(record.outcome, Outcome::Fail | Outcome::Error)
 }
 
 fn bar(total: usize) -> ProgressBar {
@@ -121,7 +129,7 @@ mod tests {
 
     #[test]
     fn what_many_cases_share_is_told_once() {
-        let progress = Progress::new(3);
+        let progress = Progress::new(3, false);
         let mut record = blank_record("s::g::jit");
         assert_eq!(progress.news(&record), None);
         record.outcome = Outcome::Error;

@@ -22,6 +22,7 @@ use crate::report::record::{CaseRecord, DeviceRecord, Report, RunRecord, SpecRec
 use crate::report::{Facts, tables};
 use crate::spec::model::{Expect, Suite};
 use crate::terms::{DeviceKind, Outcome, Profile, ReasonKind};
+use crate::worker::execute::expected;
 use crate::worker::{Answer, Output, Pool, cleared};
 
 /// How long a case may wait for a card that another run holds. The longest case of that run is shorter.
@@ -93,7 +94,9 @@ impl Session {
 
     /// The record of a case that is skipped before any device is opened.
     pub(super) fn skip(&self, case: &Case, reason: &Reason) -> CaseRecord {
-        self.with_repro(unjudged(case, Outcome::Skip, reason.clone()))
+        let mut record = unjudged(case, Outcome::Skip, reason.clone());
+        record.expected = expected(self.expectation(case), self.parts.chosen.kind());
+        self.with_repro(record)
     }
 
     fn begun(&self) -> Result<&Begun, &Reason> {
@@ -121,7 +124,8 @@ impl Session {
                 finished: None,
                 profile: parts.profile.name().to_owned(),
                 complete: false,
-                filtered: parts.filtered,
+                filtered: parts.filtered && parts.joined.is_none(),
+                joined: parts.joined.is_some(),
                 environment: cleared(),
                 work_ms: 0.0,
                 wall_ms: 0.0,
@@ -201,6 +205,7 @@ impl Session {
         );
         let mut record = unjudged(case, judged.0, reason);
         (record.reason, record.findings) = (judged.1, judged.2);
+        record.expected = expected(self.expectation(case), kind);
         record
     }
 

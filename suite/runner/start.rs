@@ -11,6 +11,7 @@ use super::harness::Harness;
 use super::options::{DeviceChoice, Options};
 use super::planned::Planned;
 use super::session::{Ended, Parts, Session};
+use super::text::refusal;
 use super::verdict::Verdict;
 use super::{PlannedCase, direct};
 use crate::archive::Store;
@@ -49,7 +50,7 @@ fn judged(options: &Options) -> Verdict {
         Ok(session) => session,
         Err(error) => return refuse(&error),
     };
-    direct::run(&session, threads);
+    direct::run(&session, threads, options.quiet);
     let ended = session.finish();
     show(&ended, &mut io::stdout().lock());
     if ended.verdict == Verdict::Nothing {
@@ -215,7 +216,7 @@ fn width() -> usize {
 }
 
 fn refuse(error: &impl std::fmt::Display) -> Verdict {
-    complain(&format!("error: {error}"));
+    complain(&refusal(error));
     Verdict::Usage
 }
 

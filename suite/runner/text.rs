@@ -9,6 +9,16 @@ use crate::terms::Outcome;
 pub(super) const STDOUT: &str = "stdout";
 pub(super) const STDERR: &str = "stderr";
 
+/// Why nothing is run, for standard error. Rendered problems are laid out in lines of their own, below the word.
+pub fn refusal(problem: impl std::fmt::Display) -> String {
+    let problem = problem.to_string();
+    let laid_out = problem.starts_with([' ', '\n']) || problem.trim_end().contains('\n');
+    match laid_out {
+        true => format!("error:\n{}", problem.trim_start_matches('\n')),
+        false => format!("error: {problem}"),
+    }
+}
+
 /// One line: the first thing that is wrong.
 pub(super) fn headline(record: &CaseRecord) -> String {
     let finding = record.findings.first().map(ToString::to_string);
@@ -103,6 +113,17 @@ mod tests {
                  from the kernel\n  \
                again: cuda-gates run --exact s::g::n=1::jit\n"
         );
+    }
+
+    #[test]
+    fn what_is_laid_out_stands_below_the_word() {
+        assert_eq!(refusal("no such folder"), "error: no such folder");
+        assert_eq!(refusal("one\n"), "error: one\n");
+        assert_eq!(
+            refusal("  × wrong\n   ╭─[a.yaml:1:1]\n"),
+            "error:\n  × wrong\n   ╭─[a.yaml:1:1]\n"
+        );
+        assert_eq!(refusal("one\ntwo"), "error:\none\ntwo");
     }
 
     #[test]

@@ -144,6 +144,7 @@ impl Execute for Actor {
             image: ImageKind::Jit,
             params: Default::default(),
             outcome: Outcome::Pass,
+            expected: None,
             reason: None,
             findings: Vec::new(),
             reported: Default::default(),

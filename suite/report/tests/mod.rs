@@ -39,6 +39,7 @@ pub(crate) fn case(gate: &str, keep: i64, outcome: Outcome) -> CaseRecord {
         image: ImageKind::Jit,
         params: params(&[("keep", json!(keep)), ("n", json!(8_387_997))]),
         outcome,
+        expected: None,
         reason: None,
         findings: Vec::new(),
         reported: BTreeMap::new(),

@@ -1,5 +1,6 @@
 //! No identifier of a card survives redaction, wherever it stands.
 
+use super::super::record::SpecRecord;
 use super::super::{Redactor, to_json};
 use super::{SERIAL, UUID, case, failing, on_h200};
 use crate::identity::Field;
@@ -45,6 +46,57 @@ fn uuid_and_serial_are_hashed_everywhere() {
         serde_json::from_str::<serde_json::Value>(&text).unwrap()["cases"][6]["id"],
         json!(report.cases[6].id)
     );
+}
+
+#[test]
+fn no_process_and_no_user_is_named() {
+    let mut report = failing();
+    let processes = || Field::Value(json!({"count": 1, "pids": [495_123]}));
+    for fields in [&mut report.device.before, &mut report.device.after] {
+        fields.insert("processes".to_owned(), processes());
+    }
+    let toolkit = json!({"CUDA_HOME": "/home/ada/cuda", "NVCC": "/srv/ada/bin/nvcc"});
+    report.toolchain.insert("environment".to_owned(), toolkit);
+    report.suite.specs.push(SpecRecord {
+        path: "/Users/ada/specs/x.yaml".to_owned(),
+        sha256: "00".to_owned(),
+    });
+    let environment = &mut report.run.environment;
+    environment.insert("CUDA_CACHE_PATH".to_owned(), "/root/.nv".to_owned());
+    let redactor = Redactor::with_home(&report.device, Some("/srv/ada/".to_owned()));
+    let redacted = redactor.report(report).unwrap();
+    let text = to_json(&redacted).unwrap();
+    for secret in ["ada", "495123", "pids", "/root"] {
+        assert!(!text.contains(secret), "{secret} is still there");
+    }
+    assert_eq!(
+        redacted.device.before["processes"],
+        Field::Value(json!({"count": 1}))
+    );
+    assert_eq!(redacted.toolchain["environment"]["NVCC"], "~/bin/nvcc");
+    assert_eq!(redacted.suite.specs[0].path, "~/specs/x.yaml");
+    assert_eq!(redacted.run.environment["CUDA_CACHE_PATH"], "~/.nv");
+}
+
+#[test]
+fn only_home_folders_are_homes() {
+    let redactor = Redactor::with_home(&on_h200().device, Some("/".to_owned()));
+    for text in [
+        "/usr/local/cuda",
+        "/data/home/x",
+        "/home/",
+        "/rootfs/etc",
+        "a/root",
+        "1/home/2",
+        "n / 2",
+    ] {
+        assert_eq!(redactor.text(text), text);
+    }
+    assert_eq!(
+        redactor.text("see '/home/b.c-d/x' (/root)"),
+        "see '~/x' (~)"
+    );
+    assert_eq!(redactor.text("/home/a:/home/b/bin"), "~:~/bin");
 }
 
 #[test]

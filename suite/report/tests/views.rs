@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::super::markdown::BYTES_MAX;
+use super::super::record::Timing;
 use super::super::{junit_xml, summary_markdown, summary_text};
 use super::{case, empty, failing, passing, simulated};
 use crate::outcome::{Finding, Reason};
@@ -38,6 +39,58 @@ fn junit_reports() {
     insta::assert_snapshot!("simulated_junit", junit_xml(&simulated()).unwrap());
 }
 
+/// A control that times a wrong kernel, and an own row whose output is wrong.
+fn unverified(mut report: super::Report) -> super::Report {
+    let mut cases = report.cases.iter_mut().filter(|c| !c.timings.is_empty());
+    let wrong = cases.next().expect("a case with times");
+    let timing = &mut wrong.timings["compaction"];
+    *timing = Timing {
+        clock: timing.clock.clone(),
+        launches: timing.launches,
+        ..Timing::default()
+    };
+    let mut control = wrong.clone();
+    control.gate = "timings_of_a_wrong_result".to_owned();
+    control.expected = Some("fail: mismatch".to_owned());
+    report.cases.push(control);
+    report
+}
+
+#[test]
+fn a_control_has_no_timing_table_and_says_what_it_passes_on() {
+    let shown = text(&unverified(passing()));
+    let of_control = |l: &&str| l.contains("timings_of_a_wrong_result");
+    let lines: Vec<&str> = shown.lines().filter(of_control).collect();
+    assert_eq!(lines.len(), 1, "{shown}");
+    assert!(lines[0].contains("fail: mismatch"), "{shown}");
+    assert!(shown.contains("passes on"), "{shown}");
+    assert!(!text(&passing()).contains("passes on"));
+}
+
+#[test]
+fn a_row_without_times_is_not_verified_wherever_it_ran() {
+    for report in [passing(), simulated()] {
+        let on_card = !report.device.is_simulated();
+        let shown = text(&unverified(report));
+        assert_eq!(shown.matches("not verified").count(), 1, "{shown}");
+        assert_eq!(shown.contains("mean ms"), on_card, "{shown}");
+        assert_eq!(shown.contains("has no clock: times"), !on_card, "{shown}");
+    }
+}
+
+#[test]
+fn the_missing_clock_is_told_once() {
+    let mut report = simulated();
+    report.cases.push(report.cases[1].clone());
+    let shown = text(&report);
+    assert_eq!(shown.matches("has no clock: times").count(), 1, "{shown}");
+    assert_eq!(
+        shown.matches("simulated instructions").count(),
+        2,
+        "{shown}"
+    );
+}
+
 #[test]
 fn no_line_is_wider_than_the_terminal_for_tables() {
     let shown = summary_text(&passing(), 60, None);
@@ -50,6 +103,16 @@ fn no_line_is_wider_than_the_terminal_for_tables() {
         "{shown}"
     );
     assert!(shown.contains(" compaction "), "names stay whole: {shown}");
+}
+
+#[test]
+fn eighty_columns_are_enough_for_times() {
+    let (narrow, wide) = (summary_text(&passing(), 80, None), text(&passing()));
+    for (shown, ranges) in [(&narrow, 0), (&wide, 2)] {
+        assert_eq!(shown.matches("min – max ms").count(), ranges, "{shown}");
+        assert_eq!(shown.matches("× baseline     GB/s").count(), 2, "{shown}");
+        assert!(shown.contains("resident"), "{shown}");
+    }
 }
 
 /// A run in which everything fails at length.

@@ -135,7 +135,7 @@ fn session(reports: &Path, hello: &str, gates: &[&str]) -> Session {
 
 fn ended(reports: &Path, hello: &str, gates: &[&str]) -> Ended {
     let session = session(reports, hello, gates);
-    direct::run(&session, 2);
+    direct::run(&session, 2, false);
     session.finish()
 }
 

@@ -130,6 +130,7 @@ impl Executor {
                 (outcome_of(&fault.reason), Some(fault.reason))
             }
         };
+        record.expected = expected(&expect, kind);
         let findings = std::mem::take(&mut record.findings);
         (record.outcome, record.reason, record.findings) =
             check::expectation(&expect, kind, outcome, findings, reason);
@@ -292,6 +293,16 @@ fn idle(prepared: &Prepared, gate: &Gate) -> Vec<Finding> {
     }
 }
 
+/// What a gate must end in on such a device, in a record's words; none when it must pass.
+pub fn expected(expect: &Expect, device: DeviceKind) -> Option<String> {
+    match (expect, device) {
+        (Expect::Pass, _) => None,
+        (Expect::Fail { cuda, .. }, DeviceKind::Cuda) => Some(format!("fail: {cuda}")),
+        (Expect::Fail { sim, .. }, DeviceKind::Sim) => Some(format!("fail: {sim}")),
+        (Expect::Error { kind }, _) => Some(format!("error: {kind}")),
+    }
+}
+
 /// A reason to skip stays one, whoever finds it.
 fn outcome_of(reason: &Reason) -> Outcome {
     match reason.kind {
@@ -338,6 +349,7 @@ fn blank(case: &Case, kind: DeviceKind) -> CaseRecord {
         image: case.image,
         params: params.collect(),
         outcome: Outcome::Error,
+        expected: None,
         reason: None,
         findings: Vec::new(),
         reported: BTreeMap::new(),
