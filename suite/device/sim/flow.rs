@@ -52,70 +52,45 @@ impl Blocks {
         self.successors.len()
     }
 
-    /// For each block the first instruction of its immediate post-dominator; the end of the code where the threads
-    /// only meet by exiting.
+    /// For each block the first instruction where lanes that part at its end meet again; the end of the code where
+    /// they only meet by exiting.
+    ///
+    /// That is the immediate post-dominator among the paths that stay: an early exit takes its lanes away and keeps
+    /// nobody waiting, so it must not push the meeting point of the others to the end of the kernel. Blocks from which
+    /// only early exits can be reached meet where all paths do.
     pub fn reconvergence(&self) -> Vec<Pc> {
         let exit = self.exit();
-        let order = self.reverse_postorder();
-        let mut position = vec![usize::MAX; exit + 1];
-        for (index, &block) in order.iter().enumerate() {
-            position[block] = index;
-        }
-        // Over positions in `order`; the exit is position 0.
-        let mut dominator: Vec<Option<usize>> = vec![None; order.len()];
-        dominator[0] = Some(0);
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for index in 1..order.len() {
-                let next = self.successors[order[index]].iter().map(|&s| position[s]);
-                let known = next.filter(|&p| p != usize::MAX && dominator[p].is_some());
-                let new = known.reduce(|a, b| intersect(&dominator, a, b));
-                if new != dominator[index] {
-                    dominator[index] = new;
-                    changed = true;
-                }
-            }
-        }
-        let target = |block: usize| {
-            // A block that never reaches the exit has no post-dominator.
-            let at = position[block];
-            let found = if at == usize::MAX {
-                None
-            } else {
-                dominator[at]
-            };
-            self.starts[found.map_or(exit, |d| order[d])]
-        };
-        (0..exit).map(target).collect()
+        let staying = post_dominators(&self.staying());
+        let all = post_dominators(&self.successors);
+        let meet = |block: usize| staying[block].or(all[block]).unwrap_or(exit);
+        (0..exit).map(|block| self.starts[meet(block)]).collect()
     }
 
-    /// From the exit along reversed edges; blocks that cannot reach the exit are absent.
-    fn reverse_postorder(&self) -> Vec<usize> {
+    /// The edges without those of early exits: only the last exit that a thread can reach, in the order of the code,
+    /// still leads out.
+    fn staying(&self) -> Vec<Vec<usize>> {
         let exit = self.exit();
-        let mut predecessors = vec![Vec::new(); exit + 1];
-        for (block, next) in self.successors.iter().enumerate() {
-            for &successor in next {
-                predecessors[successor].push(block);
+        let reached = self.reached();
+        let last = (0..exit).rfind(|&block| reached[block] && self.successors[block] == [exit]);
+        let mut edges = self.successors.clone();
+        for (block, next) in edges.iter_mut().enumerate() {
+            if last.is_some() && Some(block) != last {
+                next.retain(|&successor| successor != exit);
             }
         }
-        let mut seen = vec![false; exit + 1];
-        let mut order = Vec::new();
-        let mut stack = vec![(exit, 0)];
-        seen[exit] = true;
-        while let Some((block, next)) = stack.pop() {
-            if let Some(&predecessor) = predecessors[block].get(next) {
-                stack.push((block, next + 1));
-                if !seen[predecessor] {
-                    seen[predecessor] = true;
-                    stack.push((predecessor, 0));
-                }
-            } else {
-                order.push(block);
+        edges
+    }
+
+    /// Blocks that the entry leads to.
+    fn reached(&self) -> Vec<bool> {
+        let mut reached = vec![false; self.exit() + 1];
+        let mut pending = vec![0];
+        while let Some(block) = pending.pop() {
+            if !std::mem::replace(&mut reached[block], true) {
+                pending.extend(self.successors.get(block).into_iter().flatten());
             }
         }
-        order.reverse();
-        order
+        reached
     }
 
     /// The block that holds an instruction.
@@ -155,6 +130,66 @@ impl Blocks {
         }
         live[0].rows()
     }
+}
+
+/// The immediate post-dominator of each block; none for a block that cannot reach the exit, which is the number past
+/// the last block.
+fn post_dominators(successors: &[Vec<usize>]) -> Vec<Option<usize>> {
+    let exit = successors.len();
+    let order = reverse_postorder(successors);
+    let mut position = vec![usize::MAX; exit + 1];
+    for (index, &block) in order.iter().enumerate() {
+        position[block] = index;
+    }
+    // Over positions in `order`; the exit is position 0.
+    let mut dominator: Vec<Option<usize>> = vec![None; order.len()];
+    dominator[0] = Some(0);
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for index in 1..order.len() {
+            let next = successors[order[index]].iter().map(|&s| position[s]);
+            let known = next.filter(|&p| p != usize::MAX && dominator[p].is_some());
+            let new = known.reduce(|a, b| intersect(&dominator, a, b));
+            if new != dominator[index] {
+                dominator[index] = new;
+                changed = true;
+            }
+        }
+    }
+    let of = |block: usize| {
+        let at = dominator.get(position[block]).copied().flatten();
+        at.map(|at| order[at])
+    };
+    (0..exit).map(of).collect()
+}
+
+/// From the exit along reversed edges; blocks that cannot reach the exit are absent.
+fn reverse_postorder(successors: &[Vec<usize>]) -> Vec<usize> {
+    let exit = successors.len();
+    let mut predecessors = vec![Vec::new(); exit + 1];
+    for (block, next) in successors.iter().enumerate() {
+        for &successor in next {
+            predecessors[successor].push(block);
+        }
+    }
+    let mut seen = vec![false; exit + 1];
+    let mut order = Vec::new();
+    let mut stack = vec![(exit, 0)];
+    seen[exit] = true;
+    while let Some((block, next)) = stack.pop() {
+        if let Some(&predecessor) = predecessors[block].get(next) {
+            stack.push((block, next + 1));
+            if !seen[predecessor] {
+                seen[predecessor] = true;
+                stack.push((predecessor, 0));
+            }
+        } else {
+            order.push(block);
+        }
+    }
+    order.reverse();
+    order
 }
 
 fn intersect(dominator: &[Option<usize>], mut a: usize, mut b: usize) -> usize {
