@@ -5,12 +5,17 @@
 use super::lanes::{Class, Row};
 use super::program::{Instruction, Kind, Pc, RowCounts};
 
+/// Exits considered as the main one; compilers write a few.
+const MAX_EXITS: usize = 64;
+
 /// Maximal runs of instructions that are entered at the first and left after the last.
 pub struct Blocks {
     /// First instruction of each block, ascending; the end of the code closes the list.
     starts: Vec<Pc>,
     /// Successor blocks; `exit()` stands for the end of the thread.
     successors: Vec<Vec<usize>>,
+    /// Whether a block has instructions that lanes or warps execute together.
+    together: Vec<bool>,
 }
 
 impl Blocks {
@@ -45,7 +50,17 @@ impl Blocks {
             next
         });
         let successors = successors.collect();
-        Self { starts, successors }
+        let together = starts.windows(2).map(|ends| {
+            let block = &code[ends[0] as usize..ends[1] as usize];
+            block
+                .iter()
+                .any(|instruction| is_together(&instruction.kind))
+        });
+        Self {
+            together: together.collect(),
+            successors,
+            starts,
+        }
     }
 
     fn exit(&self) -> usize {
@@ -66,31 +81,45 @@ impl Blocks {
         (0..exit).map(|block| self.starts[meet(block)]).collect()
     }
 
-    /// The edges without those of early exits: only the last exit that a thread can reach, in the order of the code,
-    /// still leads out.
+    /// The edges without those of early exits: only one exit, the main one, still leads out.
     fn staying(&self) -> Vec<Vec<usize>> {
         let exit = self.exit();
-        let reached = self.reached();
-        let last = (0..exit).rfind(|&block| reached[block] && self.successors[block] == [exit]);
+        let main = self.main_exit();
         let mut edges = self.successors.clone();
         for (block, next) in edges.iter_mut().enumerate() {
-            if last.is_some() && Some(block) != last {
+            if main.is_some_and(|main| main != block) {
                 next.retain(|&successor| successor != exit);
             }
         }
         edges
     }
 
+    /// The block that ends the kernel for threads that do not leave early: that to which the most blocks with barriers
+    /// and their like lead, then the most blocks, then the last in the order of the code.
+    fn main_exit(&self) -> Option<usize> {
+        let exit = self.exit();
+        let reached = self.reached();
+        let exits = (0..exit).rev();
+        let exits = exits.filter(|&block| reached[block] && self.successors[block] == [exit]);
+        let predecessors = predecessors(&self.successors);
+        let leading = |to: usize| {
+            let before = closure(to, exit + 1, |block| &predecessors[block]);
+            let on_the_way = |&block: &usize| before[block] && reached[block];
+            let all = (0..exit).filter(on_the_way);
+            (
+                all.clone().filter(|&block| self.together[block]).count(),
+                all.count(),
+            )
+        };
+        let counted = exits.take(MAX_EXITS).map(|block| (leading(block), block));
+        counted.max().map(|(_, block)| block)
+    }
+
     /// Blocks that the entry leads to.
     fn reached(&self) -> Vec<bool> {
-        let mut reached = vec![false; self.exit() + 1];
-        let mut pending = vec![0];
-        while let Some(block) = pending.pop() {
-            if !std::mem::replace(&mut reached[block], true) {
-                pending.extend(self.successors.get(block).into_iter().flatten());
-            }
-        }
-        reached
+        closure(0, self.exit() + 1, |block| {
+            self.successors.get(block).map_or(&[], Vec::as_slice)
+        })
     }
 
     /// The block that holds an instruction.
@@ -167,12 +196,7 @@ fn post_dominators(successors: &[Vec<usize>]) -> Vec<Option<usize>> {
 /// From the exit along reversed edges; blocks that cannot reach the exit are absent.
 fn reverse_postorder(successors: &[Vec<usize>]) -> Vec<usize> {
     let exit = successors.len();
-    let mut predecessors = vec![Vec::new(); exit + 1];
-    for (block, next) in successors.iter().enumerate() {
-        for &successor in next {
-            predecessors[successor].push(block);
-        }
-    }
+    let predecessors = predecessors(successors);
     let mut seen = vec![false; exit + 1];
     let mut order = Vec::new();
     let mut stack = vec![(exit, 0)];
@@ -190,6 +214,39 @@ fn reverse_postorder(successors: &[Vec<usize>]) -> Vec<usize> {
     }
     order.reverse();
     order
+}
+
+fn is_together(kind: &Kind) -> bool {
+    matches!(
+        kind,
+        Kind::Barrier(_)
+            | Kind::WarpSync { .. }
+            | Kind::Shuffle(_)
+            | Kind::Vote { .. }
+            | Kind::Match { .. }
+    )
+}
+
+fn predecessors(successors: &[Vec<usize>]) -> Vec<Vec<usize>> {
+    let mut all = vec![Vec::new(); successors.len() + 1];
+    for (block, next) in successors.iter().enumerate() {
+        for &successor in next {
+            all[successor].push(block);
+        }
+    }
+    all
+}
+
+/// `start` and all that `next` leads to from there, of `count` blocks.
+fn closure<'a>(start: usize, count: usize, next: impl Fn(usize) -> &'a [usize]) -> Vec<bool> {
+    let mut found = vec![false; count];
+    let mut pending = vec![start];
+    while let Some(block) = pending.pop() {
+        if !std::mem::replace(&mut found[block], true) {
+            pending.extend_from_slice(next(block));
+        }
+    }
+    found
 }
 
 fn intersect(dominator: &[Option<usize>], mut a: usize, mut b: usize) -> usize {

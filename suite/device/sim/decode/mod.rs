@@ -134,7 +134,8 @@ fn within(kernel: &ptx::Function, what: &str, bytes: u64, most: u64) -> Result<(
 /// A branch to an exit is an exit: lanes that return early do not wait at the closing `ret` for the others, who may
 /// be at a barrier.
 fn leave_at_once(code: &mut [Instruction]) {
-    for pc in 0..code.len() {
+    // From the end, so that a chain of forward branches is followed.
+    for pc in (0..code.len()).rev() {
         let Kind::Branch { target, .. } = code[pc].kind else {
             continue;
         };

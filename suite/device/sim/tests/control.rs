@@ -205,3 +205,23 @@ fn lanes_meet_inside_a_branch_that_returns() {
     let want = [[256; 4].as_slice(), &[257; 4], &[0xffff_ff00; 24]].concat();
     assert_eq!(got, want);
 }
+
+#[test]
+fn an_early_return_that_stands_last_is_not_the_main_exit() {
+    // The compiler put the returning side behind the main path, before the only `ret`.
+    let body = "setp.eq.u32 %p1, %r31, 5; @%p1 bra EARLY;
+        setp.lt.u32 %p2, %r31, 16; mov.u32 %r1, 1; @%p2 bra MEET; mov.u32 %r1, 2;
+        MEET: bar.sync 0; st.global.u32 [%d30], %r1; bra.uni OUT;
+        EARLY: st.global.u32 [%d30], 9; OUT:";
+    // Nor is it for having more blocks than the main path.
+    let longer = body.replace(
+        "EARLY:",
+        "EARLY: @%p1 bra A; A: @%p1 bra B; B: @%p1 bra C; C:",
+    );
+    let want = [[1; 5].as_slice(), &[9], &[1; 10], &[2; 16]].concat();
+    for body in [body, &longer] {
+        let (got, findings) = run(body, 32, 32);
+        assert_eq!(got, want);
+        assert_eq!(findings, []);
+    }
+}
