@@ -54,6 +54,21 @@ pub fn clock(frame: &mut Frame<'_>, d: Row, wide: bool, now: u64, mask: u32) {
     }
 }
 
+/// The lanes of `mask` that run an instruction together with its lowest: all of them, or where there is a membermask,
+/// those that give the same one. Lanes may form several groups at one instruction, such as those `match.any` finds.
+pub fn group(frame: &Frame<'_>, kind: &Kind, mask: u32) -> u32 {
+    let row = match kind {
+        Kind::WarpSync { mask } | Kind::Vote { mask, .. } | Kind::Match { mask, .. } => *mask,
+        Kind::Shuffle(shuffle) => shuffle.mask,
+        _ => return mask,
+    };
+    let named = &frame.narrow[usize::from(row)];
+    let first = mask.trailing_zeros() as usize % LANES;
+    lanes(mask)
+        .filter(|&lane| named[lane] == named[first])
+        .fold(0, |group, lane| group | BITS[lane])
+}
+
 /// Runs the rest; gives the membermask of an instruction that has one.
 pub fn run(frame: &mut Frame<'_>, kind: &Kind, mask: u32) -> Option<u32> {
     let first = mask.trailing_zeros() as usize % LANES;

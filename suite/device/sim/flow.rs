@@ -5,12 +5,17 @@
 use super::lanes::{Class, Row};
 use super::program::{Instruction, Kind, Pc, RowCounts};
 
+/// Exits considered as the main one; compilers write a few.
+const MAX_EXITS: usize = 64;
+
 /// Maximal runs of instructions that are entered at the first and left after the last.
 pub struct Blocks {
     /// First instruction of each block, ascending; the end of the code closes the list.
     starts: Vec<Pc>,
     /// Successor blocks; `exit()` stands for the end of the thread.
     successors: Vec<Vec<usize>>,
+    /// Whether a block has instructions that lanes or warps execute together.
+    together: Vec<bool>,
 }
 
 impl Blocks {
@@ -45,77 +50,76 @@ impl Blocks {
             next
         });
         let successors = successors.collect();
-        Self { starts, successors }
+        let together = starts.windows(2).map(|ends| {
+            let block = &code[ends[0] as usize..ends[1] as usize];
+            block
+                .iter()
+                .any(|instruction| is_together(&instruction.kind))
+        });
+        Self {
+            together: together.collect(),
+            successors,
+            starts,
+        }
     }
 
     fn exit(&self) -> usize {
         self.successors.len()
     }
 
-    /// For each block the first instruction of its immediate post-dominator; the end of the code where the threads
-    /// only meet by exiting.
+    /// For each block the first instruction where lanes that part at its end meet again; the end of the code where
+    /// they only meet by exiting.
+    ///
+    /// That is the immediate post-dominator among the paths that stay: an early exit takes its lanes away and keeps
+    /// nobody waiting, so it must not push the meeting point of the others to the end of the kernel. Blocks from which
+    /// only early exits can be reached meet where all paths do.
     pub fn reconvergence(&self) -> Vec<Pc> {
         let exit = self.exit();
-        let order = self.reverse_postorder();
-        let mut position = vec![usize::MAX; exit + 1];
-        for (index, &block) in order.iter().enumerate() {
-            position[block] = index;
-        }
-        // Over positions in `order`; the exit is position 0.
-        let mut dominator: Vec<Option<usize>> = vec![None; order.len()];
-        dominator[0] = Some(0);
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for index in 1..order.len() {
-                let next = self.successors[order[index]].iter().map(|&s| position[s]);
-                let known = next.filter(|&p| p != usize::MAX && dominator[p].is_some());
-                let new = known.reduce(|a, b| intersect(&dominator, a, b));
-                if new != dominator[index] {
-                    dominator[index] = new;
-                    changed = true;
-                }
-            }
-        }
-        let target = |block: usize| {
-            // A block that never reaches the exit has no post-dominator.
-            let at = position[block];
-            let found = if at == usize::MAX {
-                None
-            } else {
-                dominator[at]
-            };
-            self.starts[found.map_or(exit, |d| order[d])]
-        };
-        (0..exit).map(target).collect()
+        let staying = post_dominators(&self.staying());
+        let all = post_dominators(&self.successors);
+        let meet = |block: usize| staying[block].or(all[block]).unwrap_or(exit);
+        (0..exit).map(|block| self.starts[meet(block)]).collect()
     }
 
-    /// From the exit along reversed edges; blocks that cannot reach the exit are absent.
-    fn reverse_postorder(&self) -> Vec<usize> {
+    /// The edges without those of early exits: only one exit, the main one, still leads out.
+    fn staying(&self) -> Vec<Vec<usize>> {
         let exit = self.exit();
-        let mut predecessors = vec![Vec::new(); exit + 1];
-        for (block, next) in self.successors.iter().enumerate() {
-            for &successor in next {
-                predecessors[successor].push(block);
+        let main = self.main_exit();
+        let mut edges = self.successors.clone();
+        for (block, next) in edges.iter_mut().enumerate() {
+            if main.is_some_and(|main| main != block) {
+                next.retain(|&successor| successor != exit);
             }
         }
-        let mut seen = vec![false; exit + 1];
-        let mut order = Vec::new();
-        let mut stack = vec![(exit, 0)];
-        seen[exit] = true;
-        while let Some((block, next)) = stack.pop() {
-            if let Some(&predecessor) = predecessors[block].get(next) {
-                stack.push((block, next + 1));
-                if !seen[predecessor] {
-                    seen[predecessor] = true;
-                    stack.push((predecessor, 0));
-                }
-            } else {
-                order.push(block);
-            }
-        }
-        order.reverse();
-        order
+        edges
+    }
+
+    /// The block that ends the kernel for threads that do not leave early: that to which the most blocks with barriers
+    /// and their like lead, then the most blocks, then the last in the order of the code.
+    fn main_exit(&self) -> Option<usize> {
+        let exit = self.exit();
+        let reached = self.reached();
+        let exits = (0..exit).rev();
+        let exits = exits.filter(|&block| reached[block] && self.successors[block] == [exit]);
+        let predecessors = predecessors(&self.successors);
+        let leading = |to: usize| {
+            let before = closure(to, exit + 1, |block| &predecessors[block]);
+            let on_the_way = |&block: &usize| before[block] && reached[block];
+            let all = (0..exit).filter(on_the_way);
+            (
+                all.clone().filter(|&block| self.together[block]).count(),
+                all.count(),
+            )
+        };
+        let counted = exits.take(MAX_EXITS).map(|block| (leading(block), block));
+        counted.max().map(|(_, block)| block)
+    }
+
+    /// Blocks that the entry leads to.
+    fn reached(&self) -> Vec<bool> {
+        closure(0, self.exit() + 1, |block| {
+            self.successors.get(block).map_or(&[], Vec::as_slice)
+        })
     }
 
     /// The block that holds an instruction.
@@ -155,6 +159,94 @@ impl Blocks {
         }
         live[0].rows()
     }
+}
+
+/// The immediate post-dominator of each block; none for a block that cannot reach the exit, which is the number past
+/// the last block.
+fn post_dominators(successors: &[Vec<usize>]) -> Vec<Option<usize>> {
+    let exit = successors.len();
+    let order = reverse_postorder(successors);
+    let mut position = vec![usize::MAX; exit + 1];
+    for (index, &block) in order.iter().enumerate() {
+        position[block] = index;
+    }
+    // Over positions in `order`; the exit is position 0.
+    let mut dominator: Vec<Option<usize>> = vec![None; order.len()];
+    dominator[0] = Some(0);
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for index in 1..order.len() {
+            let next = successors[order[index]].iter().map(|&s| position[s]);
+            let known = next.filter(|&p| p != usize::MAX && dominator[p].is_some());
+            let new = known.reduce(|a, b| intersect(&dominator, a, b));
+            if new != dominator[index] {
+                dominator[index] = new;
+                changed = true;
+            }
+        }
+    }
+    let of = |block: usize| {
+        let at = dominator.get(position[block]).copied().flatten();
+        at.map(|at| order[at])
+    };
+    (0..exit).map(of).collect()
+}
+
+/// From the exit along reversed edges; blocks that cannot reach the exit are absent.
+fn reverse_postorder(successors: &[Vec<usize>]) -> Vec<usize> {
+    let exit = successors.len();
+    let predecessors = predecessors(successors);
+    let mut seen = vec![false; exit + 1];
+    let mut order = Vec::new();
+    let mut stack = vec![(exit, 0)];
+    seen[exit] = true;
+    while let Some((block, next)) = stack.pop() {
+        if let Some(&predecessor) = predecessors[block].get(next) {
+            stack.push((block, next + 1));
+            if !seen[predecessor] {
+                seen[predecessor] = true;
+                stack.push((predecessor, 0));
+            }
+        } else {
+            order.push(block);
+        }
+    }
+    order.reverse();
+    order
+}
+
+fn is_together(kind: &Kind) -> bool {
+    matches!(
+        kind,
+        Kind::Barrier(_)
+            | Kind::WarpSync { .. }
+            | Kind::Shuffle(_)
+            | Kind::Vote { .. }
+            | Kind::Match { .. }
+    )
+}
+
+fn predecessors(successors: &[Vec<usize>]) -> Vec<Vec<usize>> {
+    let mut all = vec![Vec::new(); successors.len() + 1];
+    for (block, next) in successors.iter().enumerate() {
+        for &successor in next {
+            all[successor].push(block);
+        }
+    }
+    all
+}
+
+/// `start` and all that `next` leads to from there, of `count` blocks.
+fn closure<'a>(start: usize, count: usize, next: impl Fn(usize) -> &'a [usize]) -> Vec<bool> {
+    let mut found = vec![false; count];
+    let mut pending = vec![start];
+    while let Some(block) = pending.pop() {
+        if !std::mem::replace(&mut found[block], true) {
+            pending.extend_from_slice(next(block));
+        }
+    }
+    found
 }
 
 fn intersect(dominator: &[Option<usize>], mut a: usize, mut b: usize) -> usize {

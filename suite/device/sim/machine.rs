@@ -267,8 +267,13 @@ impl Running<'_> {
             }
             other => {
                 let live = self.warp.live();
-                if let Some(named) = collective::run(&mut self.frame, other, mask) {
-                    self.at.membermask(self.recorder, pc, mask, named, live);
+                let mut rest = mask;
+                while rest != 0 {
+                    let group = collective::group(&self.frame, other, rest);
+                    if let Some(named) = collective::run(&mut self.frame, other, group) {
+                        self.at.membermask(self.recorder, pc, group, named, live);
+                    }
+                    rest &= !group;
                 }
             }
         }

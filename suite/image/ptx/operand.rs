@@ -68,11 +68,11 @@ impl Parser<'_> {
             return Ok(Operand::Not(self.word()?.to_owned()));
         }
         let name = self.word()?;
-        if name == "_" {
-            return Ok(Operand::Sink);
-        }
         if self.accept('|')? {
             return Ok(Operand::Pair(name.to_owned(), self.word()?.to_owned()));
+        }
+        if name == "_" {
+            return Ok(Operand::Sink);
         }
         if matches!(self.lexer.peek()?, Token::Punct('+' | '-')) {
             return Ok(Operand::Offset {

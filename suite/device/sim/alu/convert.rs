@@ -19,21 +19,49 @@ macro_rules! from_integer {
     };
 }
 
-/// Float to integer: a cast saturates and takes NaN to 0, as the hardware does.
-macro_rules! from_float {
-    ($d:ty, $rounding:expr, $from:expr) => {
-        match ($rounding, $from) {
-            ("rzi", "f32") => lanewise!($d = |a: f32| a as $d),
-            ("rzi", "f64") => lanewise!($d = |a: f64| a as $d),
-            ("rni", "f32") => lanewise!($d = |a: f32| a.round_ties_even() as $d),
-            ("rni", "f64") => lanewise!($d = |a: f64| a.round_ties_even() as $d),
-            ("rmi", "f32") => lanewise!($d = |a: f32| a.floor() as $d),
-            ("rmi", "f64") => lanewise!($d = |a: f64| a.floor() as $d),
-            ("rpi", "f32") => lanewise!($d = |a: f32| a.ceil() as $d),
-            ("rpi", "f64") => lanewise!($d = |a: f64| a.ceil() as $d),
+/// As `from_integer`, of the low part of a 64-bit register: `cvt` takes sources wider than their type.
+macro_rules! from_low_part {
+    ($d:ty, $from:expr) => {
+        match $from {
+            "u8" => lanewise!($d = |a: u64| a as u8 as $d),
+            "s8" => lanewise!($d = |a: u64| a as i8 as $d),
+            "u16" => lanewise!($d = |a: u64| a as u16 as $d),
+            "s16" => lanewise!($d = |a: u64| a as i16 as $d),
+            "u32" => lanewise!($d = |a: u64| a as u32 as $d),
+            "s32" => lanewise!($d = |a: u64| a as i32 as $d),
             _ => return None,
         }
     };
+}
+
+/// Float to integer: a cast saturates as the hardware does. A NaN gives 0 only from single precision to at most 32
+/// bits, else the top bit alone.
+macro_rules! from_float {
+    ($d:ty, $rounding:expr, $from:expr) => {
+        match ($rounding, $from) {
+            ("rzi", "f32") => lanewise!($d = |a: f32| whole!($d, f32, a)),
+            ("rzi", "f64") => lanewise!($d = |a: f64| whole!($d, f64, a)),
+            ("rni", "f32") => lanewise!($d = |a: f32| whole!($d, f32, a.round_ties_even())),
+            ("rni", "f64") => lanewise!($d = |a: f64| whole!($d, f64, a.round_ties_even())),
+            ("rmi", "f32") => lanewise!($d = |a: f32| whole!($d, f32, a.floor())),
+            ("rmi", "f64") => lanewise!($d = |a: f64| whole!($d, f64, a.floor())),
+            ("rpi", "f32") => lanewise!($d = |a: f32| whole!($d, f32, a.ceil())),
+            ("rpi", "f64") => lanewise!($d = |a: f64| whole!($d, f64, a.ceil())),
+            _ => return None,
+        }
+    };
+}
+
+macro_rules! whole {
+    ($d:ty, $from:ty, $value:expr) => {{
+        let value: $from = $value;
+        let top_bit = size_of::<$from>() == 8 || size_of::<$d>() == 8;
+        if value.is_nan() && top_bit {
+            1 << (<$d>::BITS - 1)
+        } else {
+            value as $d
+        }
+    }};
 }
 
 macro_rules! saturated {
@@ -103,6 +131,12 @@ pub(super) fn select(modifiers: &str) -> Option<Operation> {
         [to, from] => to_integer!(to, from_integer, from),
         _ => return None,
     })
+}
+
+/// `cvt` between integers whose source register has 64 bits where its type has fewer.
+pub(super) fn select_low_part(modifiers: &str) -> Option<Operation> {
+    let (to, from) = modifiers.split_once('.')?;
+    Some(to_integer!(to, from_low_part, from))
 }
 
 fn canonical(value: f32) -> f32 {

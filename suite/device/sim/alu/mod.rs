@@ -29,6 +29,15 @@ pub(super) fn select(opcode: &str, modifiers: &str) -> Option<Operation> {
         })
 }
 
+/// `cvt` whose source is a 64-bit register of which it reads the low part.
+pub(super) fn select_low_part(opcode: &str, modifiers: &str) -> Option<Operation> {
+    if opcode == "cvt" {
+        convert::select_low_part(modifiers)
+    } else {
+        None
+    }
+}
+
 /// `lt` and `s32` of `setp.lt.s32`.
 pub(super) fn comparison(name: &str, ty: &str) -> Option<Comparison> {
     compare::select(name, ty)

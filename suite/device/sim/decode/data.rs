@@ -20,10 +20,20 @@ impl Decoder<'_> {
         {
             return Ok(kind);
         }
-        let operation = alu::select(opcode, &modifiers.join(".")).ok_or_else(unknown)?;
         let [d, sources @ ..] = operands else {
             return Err("has no operands".to_owned());
         };
+        let modifiers = modifiers.join(".");
+        let low_part = match sources {
+            [Operand::Name(name)]
+                if self.rows.register_type(name).is_some_and(|t| t.bits == 64) =>
+            {
+                alu::select_low_part(opcode, &modifiers)
+            }
+            _ => None,
+        };
+        let operation = low_part.or_else(|| alu::select(opcode, &modifiers));
+        let operation = operation.ok_or_else(unknown)?;
         if sources.len() != operation.sources.len() {
             return Err(format!(
                 "has {} operands, wants {}",

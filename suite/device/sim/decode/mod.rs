@@ -26,6 +26,11 @@ pub type Symbols = HashMap<String, (Space, u64)>;
 /// As [`Symbols`], with the scope of the body where a variable is declared inside.
 pub(super) type Places = HashMap<(Option<usize>, String), (Space, u64)>;
 
+/// What every card takes with a launch.
+const MAX_PARAM_BYTES: u64 = 4096;
+/// Of one thread, on every card.
+const MAX_LOCAL_BYTES: u64 = 512 << 10;
+
 /// What is wrong with one instruction.
 type Wrong = String;
 
@@ -48,8 +53,15 @@ pub fn decode(
         return Err(Fault::setup(format!("kernel {} has no body", kernel.name)));
     };
     let (params, param_bytes) = params(kernel);
+    within(kernel, "parameters", param_bytes, MAX_PARAM_BYTES)?;
     let layout = module.shared_layout(kernel);
     let (symbols, local_bytes) = symbols(kernel, body, &layout, &params, outer);
+    within(
+        kernel,
+        "local memory a thread",
+        local_bytes,
+        MAX_LOCAL_BYTES,
+    )?;
     let mut decoder = Decoder {
         rows: Rows::new(body, symbols),
         labels: labels(body),
@@ -76,6 +88,7 @@ pub fn decode(
         ptx_line: origin.last().map_or(kernel.line, |o| o.ptx_line),
         source: None,
     });
+    leave_at_once(&mut code);
     let counts = decoder.rows.counts();
     let blocks = Blocks::new(&code);
     let meets = blocks.reconvergence();
@@ -106,6 +119,31 @@ pub fn decode(
         max_threads: kernel.max_threads,
         required_threads: kernel.required_threads,
     })
+}
+
+fn within(kernel: &ptx::Function, what: &str, bytes: u64, most: u64) -> Result<(), Fault> {
+    if bytes <= most {
+        return Ok(());
+    }
+    let name = &kernel.name;
+    Err(Fault::setup(format!(
+        "kernel {name}: {bytes} bytes of {what}; at most {most}"
+    )))
+}
+
+/// A branch to an exit is an exit: lanes that return early do not wait at the closing `ret` for the others, who may
+/// be at a barrier.
+fn leave_at_once(code: &mut [Instruction]) {
+    // From the end, so that a chain of forward branches is followed.
+    for pc in (0..code.len()).rev() {
+        let Kind::Branch { target, .. } = code[pc].kind else {
+            continue;
+        };
+        let there = &code[target as usize];
+        if matches!(there.kind, Kind::Exit) && there.guard == TRUE && there.flip == 0 {
+            code[pc].kind = Kind::Exit;
+        }
+    }
 }
 
 fn within_params(instruction: Instruction, param_bytes: u64) -> Result<Instruction, Wrong> {

@@ -74,14 +74,14 @@ impl Spaces<'_> {
         region.write(
             at,
             bytes,
-            result(atomic, old, operand(atomic.a), operand(atomic.b)),
+            result(atomic, place, old, operand(atomic.a), operand(atomic.b)),
         );
         old
     }
 }
 
 /// The new value; only its low bytes count.
-fn result(atomic: &Atomic, old: u64, a: u64, b: u64) -> u64 {
+fn result(atomic: &Atomic, place: Place, old: u64, a: u64, b: u64) -> u64 {
     let unused = 64 - 8 * u32::from(atomic.bytes);
     let trim = |v: u64| v << unused >> unused;
     let widen = |v: u64| (v << unused).cast_signed() >> unused;
@@ -118,8 +118,26 @@ fn result(atomic: &Atomic, old: u64, a: u64, b: u64) -> u64 {
             }
         }
         AtomicOp::AddF32 => {
-            u64::from((f32::from_bits(old as u32) + f32::from_bits(a as u32)).to_bits())
+            let flush = matches!(place, Place::Global(_));
+            u64::from(add_f32(old as u32, a as u32, flush))
         }
         AtomicOp::AddF64 => (f64::from_bits(old) + f64::from_bits(a)).to_bits(),
+    }
+}
+
+/// In global memory hardware flushes subnormal operands and sums to zero, in shared memory it does not.
+fn add_f32(old: u32, a: u32, flush: bool) -> u32 {
+    let flushed = |value: f32| {
+        if flush && value.is_subnormal() {
+            0.0_f32.copysign(value)
+        } else {
+            value
+        }
+    };
+    let sum = flushed(flushed(f32::from_bits(old)) + flushed(f32::from_bits(a)));
+    if sum.is_nan() {
+        0x7fff_ffff
+    } else {
+        sum.to_bits()
     }
 }

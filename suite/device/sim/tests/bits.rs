@@ -206,3 +206,30 @@ fn moves_pack_and_unpack() {
     );
     check("mov.u32 %r0, WARP_SZ", &[(&[], 32)]);
 }
+
+#[test]
+fn fields_at_the_edges_of_64_bits() {
+    check(
+        "bfe.s64 %d0, %d1, %r2, %r3",
+        &[
+            (&[MIN64, 63, 1], ONES64),
+            (&[MIN64, 70, 4], ONES64),
+            (&[0xf0, 4, 4], ONES64),
+            (&[MIN64, 0, 0], 0),
+            (&[5, 0, 64], 5),
+            (&[MIN64 | 1, 0, 200], MIN64 | 1),
+        ],
+    );
+    check(
+        "bfe.u32 %r0, %r1, %r2, %r3",
+        &[(&[ONES32, 256, 4], 15), (&[ONES32, 4, 256], 0)],
+    );
+    check(
+        "bfi.b64 %d0, %d1, %d2, %r3, %r4",
+        &[(&[1, 0, 63, 1], MIN64), (&[1, 7, 64, 1], 7)],
+    );
+    check("bfind.s64 %r0, %d1", &[(&[l(-1)], ONES32), (&[MIN64], 62)]);
+    check("bfind.shiftamt.s64 %r0, %d1", &[(&[1], 63), (&[MIN64], 1)]);
+    check("shl.b32 %r0, %r1, %r2", &[(&[3, 64], 0)]);
+    check("shr.s16 %h0, %h1, %r2", &[(&[0x8000, 40], 0xffff)]);
+}

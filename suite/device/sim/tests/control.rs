@@ -155,3 +155,73 @@ fn a_warp_that_spins_does_not_starve_the_one_it_waits_for() {
         DONE: nanosleep.u32 100;";
     assert_eq!(run(body, 64, 1).0, [1]);
 }
+
+#[test]
+fn a_barrier_after_an_early_return_is_no_divergence() {
+    // Lanes leave by a branch to the closing `ret`, as compilers write it.
+    let body = "setp.ge.u32 %p1, %r31, 40; @%p1 bra OUT; bar.sync 0; st.global.u32 [%d30], 1; bar.sync 0; OUT:";
+    let (got, findings) = run(body, 64, 64);
+    assert_eq!(got, [[1; 40].as_slice(), &[0; 24]].concat());
+    assert_eq!(findings, []);
+}
+
+#[test]
+fn a_return_inside_a_branch_does_not_part_those_that_stay() {
+    // Some lanes of the branch return; the others must meet those that went around it before the shuffle.
+    let body = "mov.u32 %r2, 1;
+        setp.ge.u32 %p1, %r31, 16; @%p1 bra MEET;
+        setp.eq.u32 %p2, %r31, 5; @%p2 bra OUT;
+        mov.u32 %r2, 2;
+        MEET: bar.sync 0; shfl.sync.idx.b32 %r3, %r31, 20, 31, -1;
+        mad.lo.u32 %r3, %r3, 10, %r2; st.global.u32 [%d30], %r3; OUT:";
+    let (got, findings) = run(body, 32, 32);
+    let want = |t| match t {
+        5 => 0,
+        0..16 => 202,
+        _ => 201,
+    };
+    assert_eq!(got, (0..32).map(want).collect::<Vec<u32>>());
+    assert_eq!(findings, []);
+}
+
+#[test]
+fn a_return_from_a_loop_does_not_part_those_that_stay() {
+    let body = "mov.u32 %r1, 0; mov.u32 %r3, 0;
+        LOOP: setp.eq.u32 %p1, %r31, %r1; @%p1 ret;
+        add.u32 %r3, %r3, 2; add.u32 %r1, %r1, 1; setp.lt.u32 %p2, %r1, 4; @%p2 bra LOOP;
+        activemask.b32 %r4; st.global.u32 [%d30], %r4;";
+    let (got, findings) = run(body, 32, 32);
+    assert_eq!(got, [[0; 4].as_slice(), &[0xffff_fff0; 28]].concat());
+    assert_eq!(findings, []);
+}
+
+#[test]
+fn lanes_meet_inside_a_branch_that_returns() {
+    let body = "setp.ge.u32 %p1, %r31, 8; @%p1 bra REST;
+        setp.lt.u32 %p2, %r31, 4; mov.u32 %r1, 1; @%p2 bra MEET; mov.u32 %r1, 2;
+        MEET: activemask.b32 %r2; add.u32 %r1, %r1, %r2; st.global.u32 [%d30], %r1; ret;
+        REST: activemask.b32 %r2; st.global.u32 [%d30], %r2;";
+    let (got, _) = run(body, 32, 32);
+    let want = [[256; 4].as_slice(), &[257; 4], &[0xffff_ff00; 24]].concat();
+    assert_eq!(got, want);
+}
+
+#[test]
+fn an_early_return_that_stands_last_is_not_the_main_exit() {
+    // The compiler put the returning side behind the main path, before the only `ret`.
+    let body = "setp.eq.u32 %p1, %r31, 5; @%p1 bra EARLY;
+        setp.lt.u32 %p2, %r31, 16; mov.u32 %r1, 1; @%p2 bra MEET; mov.u32 %r1, 2;
+        MEET: bar.sync 0; st.global.u32 [%d30], %r1; bra.uni OUT;
+        EARLY: st.global.u32 [%d30], 9; OUT:";
+    // Nor is it for having more blocks than the main path.
+    let longer = body.replace(
+        "EARLY:",
+        "EARLY: @%p1 bra A; A: @%p1 bra B; B: @%p1 bra C; C:",
+    );
+    let want = [[1; 5].as_slice(), &[9], &[1; 10], &[2; 16]].concat();
+    for body in [body, &longer] {
+        let (got, findings) = run(body, 32, 32);
+        assert_eq!(got, want);
+        assert_eq!(findings, []);
+    }
+}

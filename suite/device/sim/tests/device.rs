@@ -217,3 +217,74 @@ fn coordinates_cover_grid_and_block() {
     assert_eq!(got, vec![305; threads as usize]);
     assert_eq!(device.take_findings().unwrap(), []);
 }
+
+#[test]
+fn sizes_that_no_card_has_are_refused() {
+    for (params, body, what) in [
+        (".param .b8 p[1000000000000]", "", "parameters"),
+        ("", ".local .b8 m[1000000000000];", "local memory"),
+        ("", ".shared .b8 m[1000000000000];", "shared memory"),
+    ] {
+        let fault = launch(
+            &mut SimDevice::new(),
+            &kernel(params, body),
+            1,
+            1024,
+            0,
+            &[],
+        );
+        let fault = fault.unwrap_err();
+        assert_eq!(fault.reason.kind, ReasonKind::Setup, "{what}");
+        assert!(fault.to_string().contains(what), "{fault}");
+    }
+}
+
+#[test]
+fn a_huge_grid_ends_with_its_budget() {
+    let mut device = SimDevice::new().with_budget(100_000);
+    let text = kernel("", "");
+    let fault = launch(&mut device, &text, i32::MAX as u32, 32, 0, &[]).unwrap_err();
+    assert_eq!(fault.reason.kind, ReasonKind::Hang);
+}
+
+#[test]
+fn blocks_of_every_shape_number_their_threads() {
+    let text = kernel(
+        ".param .u64 out",
+        "ld.param.u64 %d1, [out]; mov.u32 %r1, %tid.x; mov.u32 %r2, %tid.y; mov.u32 %r3, %tid.z;
+        mov.u32 %r4, %ntid.x; mov.u32 %r5, %ntid.y; mad.lo.u32 %r6, %r3, %r5, %r2; mad.lo.u32 %r6, %r6, %r4, %r1;
+        mul.wide.u32 %d2, %r6, 4; add.u64 %d1, %d1, %d2; mad.lo.u32 %r7, %r3, 100, %r2; mad.lo.u32 %r7, %r7, 100, %r1;
+        bar.sync 0; st.global.u32 [%d1], %r7;",
+    );
+    for block in [
+        [1, 1, 1],
+        [3, 5, 7],
+        [33, 1, 1],
+        [1, 1, 64],
+        [5, 13, 2],
+        [1, 1000, 1],
+    ] {
+        let [x, y, z] = block;
+        let threads = (x * y * z) as usize;
+        let mut device = SimDevice::new();
+        let out = device.alloc(4 * threads as u64, Access::ReadWrite).unwrap();
+        let module = device.load(&image(&text)).unwrap().module;
+        let args = [pointer(out)];
+        device
+            .launch(&Launch {
+                module,
+                kernel: "k",
+                grid: [1, 1, 1],
+                block,
+                shared: 0,
+                args: &args,
+            })
+            .unwrap();
+        let got: &[u32] =
+            bytemuck::cast_slice(device.download(out, 0, 4 * threads as u64).unwrap());
+        let want = (0..z)
+            .flat_map(|k| (0..y).flat_map(move |j| (0..x).map(move |i| (k * 100 + j) * 100 + i)));
+        assert_eq!(got, want.collect::<Vec<u32>>(), "{block:?}");
+        assert_eq!(device.take_findings().unwrap(), [], "{block:?}");
+    }
+}

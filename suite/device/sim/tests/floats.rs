@@ -158,3 +158,18 @@ fn conversions_saturate_and_round_as_told() {
     );
     check("cvt.rmi.f32.f32 %f0, %f1", &[(&[f(-0.5)], f(-1.0))]);
 }
+
+#[test]
+fn a_nan_is_zero_only_between_single_precision_and_32_bits() {
+    let quiet = f64::NAN.to_bits();
+    check("cvt.rzi.u32.f32 %r0, %f1", &[(&[NAN], 0)]);
+    check("cvt.rzi.s64.f32 %d0, %f1", &[(&[NAN], 1 << 63)]);
+    check("cvt.rzi.u64.f32 %d0, %f1", &[(&[NAN], 1 << 63)]);
+    check("cvt.rni.s32.f64 %r0, %g1", &[(&[quiet], 1 << 31)]);
+    check("cvt.rzi.u32.f64 %r0, %g1", &[(&[quiet], 1 << 31)]);
+    check("cvt.rmi.s64.f64 %d0, %g1", &[(&[quiet], 1 << 63)]);
+    check(
+        "cvt.rpi.u64.f64 %d0, %g1",
+        &[(&[quiet], 1 << 63), (&[g(-1.0)], 0), (&[g(1e30)], u64::MAX)],
+    );
+}

@@ -239,3 +239,48 @@ fn integer_conversions() {
         &[(&[l(-1) << 40], MIN32), (&[1 << 40], 0x7fff_ffff)],
     );
 }
+
+#[test]
+fn a_conversion_takes_the_low_part_of_a_wide_register() {
+    check("cvt.s64.s8 %d0, %d1", &[(&[0x1280], l(-128))]);
+    check("cvt.s64.s16 %d0, %d1", &[(&[0x1_8000], l(-32768))]);
+    check("cvt.s64.s32 %d0, %d1", &[(&[0x7_8000_0000], l(-1) << 31)]);
+    check("cvt.u64.u32 %d0, %d1", &[(&[ONES64], ONES32)]);
+    check("cvt.u32.u8 %r0, %d1", &[(&[0x1280], 0x80)]);
+}
+
+#[test]
+fn narrow_integers_wrap_and_extend() {
+    check("mul.lo.s16 %h0, %h1, %h2", &[(&[0x100, 0x101], 0x100)]);
+    check("mul.hi.u16 %h0, %h1, %h2", &[(&[0xffff, 0xffff], 0xfffe)]);
+    check("mul.hi.s16 %h0, %h1, %h2", &[(&[0x8000, 2], 0xffff)]);
+    check(
+        "mad.lo.s16 %h0, %h1, %h2, %h3",
+        &[(&[3, 0xfffe, 1], 0xfffb)],
+    );
+    check("neg.s16 %h0, %h1", &[(&[0x8000], 0x8000)]);
+    check("abs.s16 %h0, %h1", &[(&[0x8000], 0x8000), (&[0xffff], 1)]);
+    check("min.s16 %h0, %h1, %h2", &[(&[0xffff, 1], 0xffff)]);
+    check("max.u16 %h0, %h1, %h2", &[(&[0xffff, 1], 0xffff)]);
+    check("neg.s64 %d0, %d1", &[(&[MIN64], MIN64)]);
+    check("abs.s64 %d0, %d1", &[(&[MIN64], MIN64)]);
+    check(
+        "mul24.lo.s32 %r0, %r1, %r2",
+        &[(&[0x80_0000, 2], w(-0x100_0000)), (&[0x100_0003, 5], 15)],
+    );
+    check(
+        "mul24.lo.u32 %r0, %r1, %r2",
+        &[(&[0xff80_0000, 2], 0x100_0000)],
+    );
+}
+
+#[test]
+fn the_second_predicate_of_a_comparison_may_be_the_only_one() {
+    check("setp.lt.s32 _|%p0, %r1, %r2", &[(&[1, 2], 0), (&[2, 1], 1)]);
+    check("setp.lt.s32 %p0|_, %r1, %r2", &[(&[1, 2], 1), (&[2, 1], 0)]);
+    // The second is the negated comparison, joined with the same third predicate.
+    check(
+        "setp.lt.or.s32 %p5|%p0, %r1, %r2, !%p3",
+        &[(&[1, 2, 1], 0), (&[1, 2, 0], 1), (&[2, 1, 1], 1)],
+    );
+}

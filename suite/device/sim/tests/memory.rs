@@ -184,3 +184,13 @@ fn orderings_and_cache_operators_are_accepted() {
         (0..32).map(|t| 4 * t).collect::<Vec<u32>>()
     );
 }
+
+#[test]
+fn a_float_sum_flushes_subnormals_in_global_memory_only() {
+    let tiny = 1_u32;
+    let body =
+        ".shared .f32 sum; st.shared.f32 [sum], 0f00000001; st.global.f32 [%d31], 0f00000001;
+        atom.global.add.f32 %f1, [%d31], 0f80000001; atom.shared.add.f32 %f2, [sum], 0f00000001;
+        st.global.f32 [%d31+4], %f1; ld.shared.f32 %f3, [sum]; st.global.f32 [%d31+8], %f3;";
+    assert_eq!(run(body, 1, 3), (vec![0, tiny, 2], vec![]));
+}

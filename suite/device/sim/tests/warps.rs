@@ -130,3 +130,25 @@ fn a_named_barrier_takes_the_threads_it_counts() {
     assert_eq!(got[..32], [77; 32]);
     assert_eq!(findings, []);
 }
+
+#[test]
+fn groups_with_masks_of_their_own_talk_among_themselves() {
+    // Odd and even lanes, as `match.any` finds them, each take the value of their leader, all at one instruction.
+    let got = warp(
+        "and.b32 %r2, %r31, 1; match.any.sync.b32 %r3, %r2, -1; brev.b32 %r4, %r3; bfind.shiftamt.u32 %r4, %r4;
+        add.u32 %r5, %r31, 100; shfl.sync.idx.b32 %r1, %r5, %r4, 31, %r3;
+        setp.gt.u32 %p1, %r31, 15; vote.sync.ballot.b32 %r6, %p1, %r3; add.u32 %r1, %r1, %r6; bar.warp.sync %r3;",
+    );
+    let group = |l: u32| if l % 2 == 0 { 0x5555_0000 } else { 0xaaaa_0000 };
+    assert_eq!(got, lanes(|l| group(l) + 100 + l % 2));
+}
+
+#[test]
+fn a_vote_over_some_lanes_counts_only_them() {
+    let got = warp(
+        "mov.u32 %r1, 7; setp.ge.u32 %p1, %r31, 8; @%p1 bra OUT;
+        setp.lt.u32 %p2, %r31, 8; vote.sync.all.pred %p3, %p2, 255; vote.sync.uni.pred %p4, %p2, 255;
+        selp.u32 %r1, 1, 0, %p3; @%p4 add.u32 %r1, %r1, 2; OUT:",
+    );
+    assert_eq!(got, lanes(|l| if l < 8 { 3 } else { 7 }));
+}
