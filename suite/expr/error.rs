@@ -154,6 +154,10 @@ fn no_function(place: Place, signature: &str) -> ExprError {
         return ExprError::new(place, format!("{name} does not take {count}"))
             .mend(format!("write {takes}"));
     }
+    if name.contains(' ') {
+        // A sentence in the place of a name: `elements of different types cannot be sorted`.
+        return ExprError::new(place, lower_first(name));
+    }
     if name.starts_with(|c: char| c.is_alphabetic() || c == '_') {
         return unknown_function(place, name);
     }

@@ -20,6 +20,7 @@
 mod decode;
 mod events;
 mod fields;
+mod files;
 mod keys;
 mod log;
 pub mod model;
@@ -37,20 +38,17 @@ mod validate;
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
-use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
 use crate::expr::Engine;
 use crate::image::Signature;
+use files::Unread;
 use model::Suite;
 
 pub use problem::{Problem, SpecErrors};
 pub use schema::schema;
-
-/// The file of waivers stands beside the suites and is none.
-const WAIVERS: &str = "waivers.yaml";
 
 /// The kernels that suites launch.
 pub trait Kernels {
@@ -105,7 +103,7 @@ impl<'a> Loader<'a> {
         Self {
             kernels,
             names,
-            read: &|path| std::fs::read(path),
+            read: &files::read_beside,
             engine: Engine::new(),
         }
     }
@@ -117,46 +115,30 @@ impl<'a> Loader<'a> {
         self
     }
 
-    /// All `*.yaml` directly in the folder except `waivers.yaml`, by name.
+    /// All `*.yaml` directly in the folder except `waivers.yaml` and hidden files, by name.
     ///
     /// # Errors
-    /// Every problem of every file; a folder that cannot be read, or holds no suite; two suites of one name.
+    /// Every problem of every file; a folder that cannot be read, or holds no suite; one that is named `*.yml`; two
+    /// suites of one name.
     pub fn dir(&self, dir: &Path) -> Result<Vec<Suite>, SpecErrors> {
-        let shown = dir.display().to_string();
-        let fail = |words: String, mend| SpecErrors(vec![Problem::of_file(&shown, words, mend)]);
-        let entries = std::fs::read_dir(dir)
-            .map_err(|error| fail(format!("the folder cannot be read: {error}"), None))?;
-        let mut paths: Vec<PathBuf> = entries
-            .filter_map(|entry| Some(entry.ok()?.path()))
-            .filter(|path| path.extension().is_some_and(|e| e == "yaml") && path.is_file())
-            .filter(|path| path.file_name().is_some_and(|name| name != WAIVERS))
-            .collect();
-        paths.sort();
-        if paths.is_empty() {
-            let mend = Some("add a suite: NAME.yaml".to_string());
-            return Err(fail("no suite stands in this folder".to_string(), mend));
-        }
+        let paths = files::suites(dir).map_err(SpecErrors)?;
         all(paths.iter().map(|path| self.file(path)))
     }
 
     /// # Errors
-    /// Every problem of the file. A file beyond 1 MiB is refused before it is read.
+    /// Every problem of the file. What is no regular file, or beyond 1 MiB, is refused before it is read.
     pub fn file(&self, path: &Path) -> Result<Suite, SpecErrors> {
         let shown = path.display().to_string();
-        let fail = |words: String, mend| SpecErrors(vec![Problem::of_file(&shown, words, mend)]);
-        let unreadable = |error| fail(format!("the file cannot be read: {error}"), None);
-        let file = std::fs::File::open(path).map_err(unreadable)?;
-        let len = file.metadata().map_err(unreadable)?.len();
-        if len > text::BYTES_MAX as u64 {
-            let (words, mend) = text::too_large(len);
-            return Err(fail(words, Some(mend)));
-        }
-        let mut bytes = Vec::new();
-        // One byte more than is allowed, for a file that grew or has no length.
-        let limit = text::BYTES_MAX as u64 + 1;
-        file.take(limit)
-            .read_to_end(&mut bytes)
-            .map_err(unreadable)?;
+        let bytes = files::read(path, text::BYTES_MAX as u64).map_err(|why| {
+            let (words, mend) = match why {
+                Unread::Io(error) => (format!("the file cannot be read: {error}"), None),
+                Unread::TooLarge(bytes) => {
+                    let (words, mend) = text::too_large(bytes);
+                    (words, Some(mend))
+                }
+            };
+            SpecErrors(vec![Problem::of_file(&shown, words, mend)])
+        })?;
         self.text(&shown, &bytes)
     }
 

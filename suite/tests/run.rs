@@ -67,7 +67,16 @@ impl Place {
     }
 
     fn run_with(&self, variables: &[(&str, &str)], arguments: &[&str]) -> Ran {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_cuda-gates"));
+        let command = Command::new(env!("CARGO_BIN_EXE_cuda-gates"));
+        self.run_command(command, variables, arguments)
+    }
+
+    fn run_command(
+        &self,
+        mut command: Command,
+        variables: &[(&str, &str)],
+        arguments: &[&str],
+    ) -> Ran {
         for (name, _) in std::env::vars_os() {
             if name.to_string_lossy().starts_with("CUDA_GATES_") {
                 command.env_remove(name);
@@ -292,4 +301,47 @@ fn results_that_cannot_be_archived_stop_the_run() {
     fs::write(place.reports(), "a file, not a folder").unwrap();
     let ran = place.run(&["by_"]).ends(2);
     assert!(ran.stderr.contains("--reports DIR"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_script_that_grows_without_end_is_setup_and_the_next_case_runs() {
+    let flags = "let flags = [];";
+    let grows = MINE.replace(flags, "let flags = [1]; loop { flags.append(flags); }");
+    assert_ne!(grows, MINE);
+    let place = Place::new(&grows);
+    // A gigabyte, so that the machine's own memory is left alone.
+    let mut command = Command::new("sh");
+    command.args(["-c", r#"ulimit -d 1048576; exec "$0" "$@""#]);
+    command.arg(env!("CARGO_BIN_EXE_cuda-gates"));
+    let sim = [("CUDA_GATES_DEVICE", "sim")];
+    place
+        .run_command(command, &sim, &["by_", "--timeout", "60"])
+        .ends(1);
+    let report = place.report("sim");
+    for case in report["cases"].as_array().unwrap() {
+        if case["gate"] == "by_script" {
+            assert_eq!(case["reason"]["kind"], "setup", "{case}");
+            let message = case["reason"]["message"].as_str().unwrap();
+            assert!(message.contains("out of memory"), "{message}");
+        } else {
+            assert_eq!(case["outcome"], "pass", "{case}");
+        }
+    }
+}
+
+#[test]
+fn folders_whose_names_are_no_utf8_are_folders() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let place = Place::new(MINE);
+    let name = OsStr::from_bytes(b"specs\xff");
+    fs::rename(
+        place.folder.path().join("specs"),
+        place.folder.path().join(name),
+    )
+    .unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cuda-gates"));
+    command.arg("--specs").arg(name);
+    let sim = [("CUDA_GATES_DEVICE", "sim")];
+    place.run_command(command, &sim, &["by_"]).ends(0);
 }

@@ -32,6 +32,10 @@ fn main() -> ExitCode {
             ("a_hang_is_killed_at_its_deadline", hangs),
             ("a_hang_that_floods_is_killed_too", floods_forever),
             ("an_abort_ends_one_case_only", aborts),
+            (
+                "a_failed_allocation_is_setup_and_ends_one_case_only",
+                runs_out_of_memory,
+            ),
             ("an_exit_tells_its_code_and_last_lines", exits),
             ("a_panic_ends_one_case_only", panics),
             ("garbage_on_the_socket_ends_one_case_only", garbage),
@@ -89,6 +93,10 @@ impl Actor {
             },
             "hang" => sleep_forever(),
             "abort" => process::abort(),
+            "allocate" => {
+                let layout = std::alloc::Layout::new::<[u8; 4096]>();
+                std::alloc::handle_alloc_error(layout)
+            }
             "exit" => {
                 eprintln!("first\n\nthe last words");
                 process::exit(3)
@@ -268,6 +276,11 @@ fn floods_forever() {
 fn aborts() {
     let words = ["worker died", "signal 6 (SIGABRT)"];
     breaks(&mut supervisor(), "abort", ReasonKind::KernelFault, &words);
+}
+
+fn runs_out_of_memory() {
+    let words = ["out of memory", "4096 bytes"];
+    breaks(&mut supervisor(), "allocate", ReasonKind::Setup, &words);
 }
 
 fn exits() {

@@ -21,6 +21,7 @@ mod capture;
 mod child;
 mod environment;
 pub mod execute;
+mod memory;
 mod open;
 mod pool;
 mod protocol;
@@ -71,8 +72,10 @@ pub trait Execute {
 pub struct WorkerConfig {
     pub device: Address,
     /// A folder of specs; none: the embedded copy.
+    #[serde(with = "path_bytes")]
     pub specs: Option<PathBuf>,
     /// A folder of kernels that wins over the embedded copy, file by file.
+    #[serde(with = "path_bytes")]
     pub kernels: Option<PathBuf>,
 }
 
@@ -84,6 +87,30 @@ impl WorkerConfig {
             specs: None,
             kernels: None,
         }
+    }
+}
+
+/// A path as its bytes: one that is no UTF-8 names a folder all the same.
+mod path_bytes {
+    use std::ffi::OsString;
+    use std::os::unix::ffi::{OsStrExt, OsStringExt};
+    use std::path::PathBuf;
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(
+        path: &Option<PathBuf>,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        let bytes = path.as_ref().map(|path| path.as_os_str().as_bytes());
+        bytes.serialize(to)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Option<PathBuf>, D::Error> {
+        let bytes = Option::<Vec<u8>>::deserialize(from)?;
+        Ok(bytes.map(|bytes| PathBuf::from(OsString::from_vec(bytes))))
     }
 }
 

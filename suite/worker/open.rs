@@ -2,13 +2,14 @@
 
 use super::execute::Executor;
 use super::sources::{self, Sources};
-use super::{Address, Execute, WORKER_ARGUMENT, WorkerConfig, serve};
+use super::{Address, Execute, WORKER_ARGUMENT, WorkerConfig, memory, serve};
 use crate::case;
 use crate::device::cuda::{CudaDevice, Select};
 use crate::device::sim::SimDevice;
 use crate::device::{Device, DeviceInfo};
 use crate::outcome::Fault;
 use crate::report::record::CaseRecord;
+use crate::terms::DeviceKind;
 
 /// Whether this process was started as a worker: the first thing that `main` asks.
 pub fn is_asked_for() -> bool {
@@ -28,6 +29,10 @@ struct Worker {
 
 impl Worker {
     fn open(config: WorkerConfig) -> Result<Self, Fault> {
+        memory::bound(match config.device {
+            Address::Sim => DeviceKind::Sim,
+            Address::Ordinal(_) | Address::Uuid(_) => DeviceKind::Cuda,
+        });
         let sources = sources::load(config.specs.as_deref(), config.kernels.as_deref());
         // The supervisor has read the same files; they have changed since.
         let Sources {

@@ -151,6 +151,22 @@ mod tests {
     }
 
     #[test]
+    fn a_path_that_is_no_utf8_comes_back_equal() {
+        use std::os::unix::ffi::OsStringExt;
+        let path = std::ffi::OsString::from_vec(b"specs\xff".to_vec());
+        let mut config = WorkerConfig::new(Address::Sim);
+        config.specs = Some(path.into());
+        let version = VERSION;
+        let hello = || Request::Hello {
+            version,
+            config: config.clone(),
+        };
+        let mut bytes = Vec::new();
+        send(&mut bytes, &hello()).unwrap();
+        assert_eq!(receive(&mut bytes.as_slice()).unwrap(), Some(hello()));
+    }
+
+    #[test]
     fn a_line_cut_short_is_an_error() {
         assert!(receive::<Request>(&mut &b"\"bye\""[..]).is_err());
     }

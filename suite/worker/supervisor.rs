@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use super::capture::{Output, last_words};
 use super::child::{Silence, Worker, describe};
 use super::protocol::{Reply, Request, VERSION};
-use super::{WORKER_ARGUMENT, WorkerConfig, environment};
+use super::{WORKER_ARGUMENT, WorkerConfig, environment, memory};
 use crate::device::DeviceInfo;
 use crate::outcome::{Fault, Reason};
 use crate::report::record::CaseRecord;
@@ -280,7 +280,10 @@ fn broken(mut worker: Worker, silence: Silence, limit: Duration) -> Answer {
             "no answer within {} s; the worker was killed",
             limit.as_secs_f64()
         )),
-        Silence::Ended(Some(status)) => Fault::kernel(format!("worker died: {}", describe(status))),
+        Silence::Ended(Some(status)) => match memory::ran_out(&output.stderr) {
+            Some(line) => return out_of_memory(&line.to_owned(), output),
+            None => Fault::kernel(format!("worker died: {}", describe(status))),
+        },
         Silence::Ended(None) => {
             Fault::kernel("the worker closed its socket and went on; it was killed")
         }
@@ -300,6 +303,17 @@ fn broken(mut worker: Worker, silence: Silence, limit: Duration) -> Answer {
         fault.reason.message.push_str("; its last words: ");
         fault.reason.message.push_str(&lines.join(" | "));
     }
+    Answer {
+        result: Err(fault),
+        output,
+    }
+}
+
+/// The case asks for more than there is, which is the spec's doing or the machine's, not the kernel's.
+fn out_of_memory(line: &str, output: Output) -> Answer {
+    let fault = Fault::setup(format!(
+        "out of memory: the case needs more than this machine has for it ({line})"
+    ));
     Answer {
         result: Err(fault),
         output,

@@ -98,3 +98,24 @@ fn a_script_over_a_million_elements_is_linear() {
     assert!(started.elapsed().as_secs() < 20, "{:?}", started.elapsed());
     eprintln!("1 M elements: {:?}", started.elapsed());
 }
+
+#[test]
+fn a_sort_of_mixed_types_is_no_unknown_function() {
+    let engine = Engine::new();
+    let error = engine
+        .script("let a = [1, \"x\"];\na.sort();\na", AT, &[], &Scope::new())
+        .unwrap_err();
+    assert_eq!(
+        error.message,
+        "elements of different types cannot be sorted"
+    );
+    assert_eq!(error.place.line, AT.line + 1);
+}
+
+#[test]
+fn a_script_cannot_sleep_its_deadline_away() {
+    for script in ["sleep(100)", "sleep(0.1)"] {
+        let error = Engine::new().script(script, AT, &[], &Scope::new());
+        assert_eq!(error.unwrap_err().message, "a script cannot sleep");
+    }
+}

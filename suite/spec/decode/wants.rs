@@ -9,9 +9,6 @@ use crate::spec::tree::Tree;
 
 use super::slices::Use;
 
-/// Bytes of a file beside a spec: tens of millions of numbers.
-const FILE_BYTES_MAX: usize = 256 << 20;
-
 impl Decoder<'_> {
     pub(super) fn want(&self, tree: &Tree) -> Option<Want> {
         let fields = self.mapping(tree, "a wanted value")?;
@@ -169,13 +166,7 @@ impl Decoder<'_> {
         let folder = Path::new(self.path).parent().map(PathBuf::from);
         let path = folder.unwrap_or_default().join(relative);
         let bytes = match (self.loader.read)(&path) {
-            Ok(bytes) if bytes.len() <= FILE_BYTES_MAX => bytes,
-            Ok(bytes) => {
-                let message = format!("`{relative}` has {} bytes", bytes.len());
-                let mend = format!("at most {FILE_BYTES_MAX}");
-                self.log.mend(place, message, mend);
-                return None;
-            }
+            Ok(bytes) => bytes,
             Err(error) => {
                 let message = format!("`{relative}` cannot be read: {error}");
                 let mend = "it is looked for beside the spec";

@@ -1,5 +1,6 @@
 //! Files made to break a parser: each ends in a problem, in less than a second, with the process alive.
 
+use std::path::Path;
 use std::time::Duration;
 
 use proptest::prelude::*;
@@ -233,4 +234,70 @@ proptest! {
     fn random_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         let _ = load_bytes(&bytes);
     }
+}
+
+/// A folder whose `good.yaml` loads, and a loader for it.
+fn beside_a_good_suite(check: impl Fn(&Path, &dyn Fn() -> String)) {
+    let dir = tempfile::tempdir().expect("a folder");
+    std::fs::write(dir.path().join("good.yaml"), example("naive")).expect("a file");
+    check(
+        dir.path(),
+        &|| match Loader::new(&Fake, names()).dir(dir.path()) {
+            Ok(suites) => format!("{} suites", suites.len()),
+            Err(errors) => errors.to_string(),
+        },
+    );
+}
+
+#[test]
+fn a_suite_that_cannot_be_read_is_a_problem_and_not_a_suite_less() {
+    beside_a_good_suite(|dir, load| {
+        let bad = dir.join("bad.yaml");
+        std::os::unix::fs::symlink("nowhere.yaml", &bad).expect("a link");
+        assert!(
+            load().contains("bad.yaml: the file cannot be read"),
+            "{}",
+            load()
+        );
+        std::fs::remove_file(&bad).expect("a link");
+        std::os::unix::fs::symlink("bad.yaml", &bad).expect("a link");
+        assert!(
+            load().contains("bad.yaml: the file cannot be read"),
+            "{}",
+            load()
+        );
+    });
+}
+
+#[test]
+fn a_suite_with_a_near_ending_is_a_problem_and_a_hidden_file_is_none() {
+    beside_a_good_suite(|dir, load| {
+        std::os::unix::fs::symlink("user@host.1", dir.join(".#good.yaml")).expect("a link");
+        assert_eq!(load(), "1 suites");
+        for name in ["more.yml", "MORE.YAML"] {
+            std::fs::write(dir.join(name), "version: 1\n").expect("a file");
+            let told = load();
+            assert!(
+                told.contains(name) && told.contains("ends in .yaml"),
+                "{told}"
+            );
+            std::fs::remove_file(dir.join(name)).expect("a file");
+        }
+    });
+}
+
+#[test]
+fn a_pipe_or_a_device_is_refused_unopened() {
+    beside_a_good_suite(|dir, load| {
+        let bad = dir.join("bad.yaml");
+        let made = std::process::Command::new("mkfifo").arg(&bad).status();
+        assert!(made.expect("mkfifo").success());
+        assert!(load().contains("not a regular file"), "{}", load());
+        std::fs::remove_file(&bad).expect("a pipe");
+        std::os::unix::fs::symlink("/dev/zero", &bad).expect("a link");
+        assert!(load().contains("not a regular file"), "{}", load());
+        // A file that a spec names is read by the same rule.
+        let named = super::super::files::read_beside(&bad).unwrap_err();
+        assert!(named.to_string().contains("not a regular file"), "{named}");
+    });
 }
