@@ -281,7 +281,7 @@ fn broken(mut worker: Worker, silence: Silence, limit: Duration) -> Answer {
             limit.as_secs_f64()
         )),
         Silence::Ended(Some(status)) => match memory::ran_out(&output.stderr) {
-            Some(line) => return out_of_memory(&line.to_owned(), output),
+            Some(line) => return out_of_memory(line, output),
             None => Fault::kernel(format!("worker died: {}", describe(status))),
         },
         Silence::Ended(None) => {
