@@ -281,7 +281,10 @@ fn broken(mut worker: Worker, silence: Silence, limit: Duration) -> Answer {
             limit.as_secs_f64()
         )),
         Silence::Ended(Some(status)) => match memory::ran_out(&output.stderr) {
-            Some(line) => return out_of_memory(line.to_owned(), output),
+            Some(line) => {
+                let result = Err(out_of_memory(line));
+                return Answer { result, output };
+            }
             None => Fault::kernel(format!("worker died: {}", describe(status))),
         },
         Silence::Ended(None) => {
@@ -310,12 +313,8 @@ fn broken(mut worker: Worker, silence: Silence, limit: Duration) -> Answer {
 }
 
 /// The case asks for more than there is, which is the spec's doing or the machine's, not the kernel's.
-fn out_of_memory(line: String, output: Output) -> Answer {
-    let fault = Fault::setup(format!(
+fn out_of_memory(line: &str) -> Fault {
+    Fault::setup(format!(
         "out of memory: the case needs more than this machine has for it ({line})"
-    ));
-    Answer {
-        result: Err(fault),
-        output,
-    }
+    ))
 }
