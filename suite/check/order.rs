@@ -1,6 +1,6 @@
 //! Sortedness.
 
-use super::bytes::{Places, by_size, untouched};
+use super::bytes::{Places, by_size, poisoned, untouched};
 use super::key::Keys;
 use super::show;
 use crate::outcome::Finding;
@@ -10,16 +10,16 @@ use crate::value::ArrayRef;
 /// Each element of `got` is at least (`descending`: at most) the one before it; floats in IEEE 754's total order,
 /// where −0 stands below 0 and NaNs at the ends.
 ///
-/// An output that is poison throughout is in order, and `unwritten`. That the elements are the right ones is for
-/// `permutation` to say.
+/// Poison may be in order, so it is `unwritten`: any element of four bytes or more that holds it, and narrower ones,
+/// of which it may well be a value, where all of them do. That the elements are the right ones is for `permutation`
+/// to say.
 pub fn sorted(got: ArrayRef<'_>, order: Order) -> Vec<Finding> {
-    if untouched(got) {
-        let places = Places {
-            count: got.len(),
-            first: 0,
-            last: got.len() - 1,
-        };
-        return show::unwritten(places, got.len()).into_iter().collect();
+    let wide = got.element_type().size() >= 4;
+    if wide || untouched(got) {
+        let places = poisoned(got);
+        if !places.is_empty() {
+            return show::unwritten(places, got.len()).into_iter().collect();
+        }
     }
     let keys = Keys::of(got.element_type());
     let places = by_size!(got.element_type(), steps_back(keys, got.as_bytes(), order));

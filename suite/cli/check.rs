@@ -34,7 +34,10 @@ pub(super) fn check(files: &[PathBuf], found: &Found) -> Outcome {
                     row.push(cases.len().to_string());
                     plans(suite, &cases, &catalog, &mut problems);
                 }
-                Err(found) => problems.extend(found),
+                // Blocks are compared over all profiles, so each profile tells the same.
+                Err(found) => found
+                    .into_iter()
+                    .for_each(|problem| once(problem, &mut problems)),
             }
         }
         rows.push(row);
@@ -68,6 +71,12 @@ fn load(files: &[PathBuf], catalog: &Catalog) -> Result<Vec<Suite>, SpecErrors> 
     }
 }
 
+fn once(problem: String, problems: &mut Vec<String>) {
+    if !problems.contains(&problem) {
+        problems.push(problem);
+    }
+}
+
 /// A case whose plan cannot be built ends in `error: setup` on every device, unless that is what its gate expects.
 fn plans(suite: &Suite, cases: &[Case], catalog: &Catalog, problems: &mut Vec<String>) {
     let engine = Engine::new();
@@ -83,9 +92,7 @@ fn plans(suite: &Suite, cases: &[Case], catalog: &Catalog, problems: &mut Vec<St
         }
         if let Err(fault) = plan::build(suite, case, catalog, &engine) {
             let problem = fault.reason.message;
-            if !problems.contains(&problem) {
-                problems.push(problem);
-            }
+            once(problem, problems);
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::super::{Repeatable, multiset, permutation, sorted};
 use super::{Found, POISON, i32, kinds, messages};
 use crate::terms::{FindingKind, Order};
-use crate::value::ArrayRef;
+use crate::value::{ArrayRef, POISON_BYTE};
 
 #[test]
 fn multiset_passes_any_order_and_no_other_elements() {
@@ -149,4 +149,18 @@ fn repeatable_wants_every_run_alike() {
         ["unwritten"]
     );
     assert!(repeated(&[&[1, 2], &[1]]).is_err());
+}
+
+/// Poison is a very small `i32`: a prefix that no thread wrote would stand in order.
+#[test]
+fn an_unwritten_prefix_is_not_sorted() {
+    let poison = i32::from_ne_bytes([POISON_BYTE; 4]);
+    let findings = sorted(i32(&[poison, 1, 2]), Order::Ascending);
+    assert_eq!(findings.len(), 1);
+    assert_eq!(findings[0].kind, FindingKind::Unwritten);
+    let byte = [i8::from_ne_bytes([POISON_BYTE]), 0];
+    assert!(
+        sorted(ArrayRef::I8(&byte), Order::Ascending).is_empty(),
+        "a byte may well be -37"
+    );
 }

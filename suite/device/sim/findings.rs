@@ -9,6 +9,10 @@ use crate::terms::FindingKind;
 /// Distinct instructions reported per launch.
 const SHOWN: usize = 8;
 
+/// Threads out of bounds after which a launch ends: one whose length is wrong would else run for hours, meet the
+/// case's deadline, and lose what was found.
+const OUT_OF_BOUNDS_MAX: u64 = 1 << 20;
+
 struct Record {
     pc: Pc,
     finding: Finding,
@@ -20,6 +24,7 @@ struct Record {
 pub struct Recorder {
     shown: Vec<Record>,
     hidden: HashSet<(Pc, FindingKind)>,
+    out_of_bounds: u64,
 }
 
 impl Recorder {
@@ -31,6 +36,9 @@ impl Recorder {
         threads: u32,
         finding: impl FnOnce() -> Finding,
     ) {
+        if kind == FindingKind::OutOfBounds {
+            self.out_of_bounds += u64::from(threads);
+        }
         let known = self
             .shown
             .iter_mut()
@@ -48,9 +56,15 @@ impl Recorder {
         }
     }
 
+    /// So much went out of bounds that the launch should end here.
+    pub fn is_flooded(&self) -> bool {
+        self.out_of_bounds > OUT_OF_BOUNDS_MAX
+    }
+
     /// In the order they were first seen.
     pub fn finish(self) -> Vec<Finding> {
         let hidden = self.hidden.len();
+        let flooded = self.is_flooded();
         let mut all: Vec<Finding> = self
             .shown
             .into_iter()
@@ -68,6 +82,10 @@ impl Recorder {
             last.detail.push(format!(
                 "{hidden} more instructions of this launch have findings"
             ));
+        }
+        if let (Some(first), true) = (all.first_mut(), flooded) {
+            let line = "the launch was ended early: more than a million threads went out of bounds";
+            first.detail.push(line.to_owned());
         }
         all
     }

@@ -52,6 +52,9 @@ impl Machine<'_> {
                 for i in 0..x {
                     self.block.start([i, j, k], self.kernel, &self.shape);
                     self.run_block()?;
+                    if self.recorder.is_flooded() {
+                        return Ok(());
+                    }
                 }
             }
         }
@@ -67,6 +70,9 @@ impl Machine<'_> {
                     State::Ready => {
                         progress = true;
                         self.turn(number)?;
+                        if self.recorder.is_flooded() {
+                            return Ok(());
+                        }
                     }
                     State::Waiting(_) => waiting = true,
                     State::Done => {}

@@ -156,7 +156,7 @@ impl Executor {
         value("dropped_launches", prepared.dropped_launches);
         let images = self.images(&prepared.plan, case, &info)?;
         record.kernels = images.iter().map(kernel_record).collect();
-        let inputs = self.inputs(&prepared)?;
+        let inputs = self.inputs(suite, case, &prepared)?;
         let (verdicts, ran) = self.session(suite, gate, case, (&prepared, &images, &inputs))?;
         for (kernel, log) in record.kernels.iter_mut().zip(&ran.jit_logs) {
             kernel.jit_log.clone_from(log);
@@ -198,13 +198,20 @@ impl Executor {
         Ok(images)
     }
 
-    fn inputs(&mut self, prepared: &Prepared) -> Result<Vec<Arc<Array>>, Fault> {
+    fn inputs(
+        &mut self,
+        suite: &Suite,
+        case: &Case,
+        prepared: &Prepared,
+    ) -> Result<Vec<Arc<Array>>, Fault> {
         let bytes_of = |array: &Array| array.as_bytes().len() as u64;
-        let requests = prepared.inputs.iter();
+        let described = suite.blocks[case.block].inputs.values();
+        let requests = prepared.inputs.iter().zip(described);
         requests
-            .map(|request| {
+            .map(|(request, input)| {
                 let make = || input::generate(request);
-                self.inputs.get_or_make(request, bytes_of, make)
+                let made = self.inputs.get_or_make(request, bytes_of, make);
+                made.map_err(|fault| plan::placed(&suite.path, input.place, fault))
             })
             .collect()
     }

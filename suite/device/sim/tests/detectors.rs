@@ -273,3 +273,15 @@ fn a_finding_names_the_source_line() {
     assert_eq!(sites[0].ptx_line, 9);
     assert_eq!(sites[1].source, None);
 }
+
+/// A length taken for unsigned made a copy run to 2^32 elements, and its deadline hid what it did.
+#[test]
+fn a_launch_that_floods_out_of_bounds_ends_and_keeps_its_finding() {
+    let (_, findings) = run("LOOP: st.global.u32 [%d31+4096], 1; bra LOOP;", 64, 64);
+    assert_eq!(findings.len(), 1);
+    assert_eq!(findings[0].kind, FindingKind::OutOfBounds);
+    assert!(
+        findings[0].detail[1].starts_with("the launch was ended early"),
+        "{findings:?}"
+    );
+}

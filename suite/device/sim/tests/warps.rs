@@ -139,7 +139,13 @@ fn groups_with_masks_of_their_own_talk_among_themselves() {
         add.u32 %r5, %r31, 100; shfl.sync.idx.b32 %r1, %r5, %r4, 31, %r3;
         setp.gt.u32 %p1, %r31, 15; vote.sync.ballot.b32 %r6, %p1, %r3; add.u32 %r1, %r1, %r6; bar.warp.sync %r3;",
     );
-    let group = |l: u32| if l.is_multiple_of(2) { 0x5555_0000 } else { 0xaaaa_0000 };
+    let group = |l: u32| {
+        if l.is_multiple_of(2) {
+            0x5555_0000
+        } else {
+            0xaaaa_0000
+        }
+    };
     assert_eq!(got, lanes(|l| group(l) + 100 + l % 2));
 }
 
