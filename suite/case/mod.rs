@@ -1,8 +1,7 @@
 //! Suites × blocks × axes × images → cases: stable ids, seeds and selection.
 //!
 //! Owns: the id of a case (its address, the test's name and the command that runs it again), which block takes part
-//! in which profile, and libtest's rules of selection. May import `spec`, `image` (kinds), `device` (kinds) and
-//! `outcome`.
+//! in which profile, and libtest's rules of selection. May import `spec`, `terms` and `outcome`.
 //!
 //! ```
 //! use cuda_gates::case::matches;

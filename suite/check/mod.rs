@@ -1,7 +1,7 @@
 //! Checks: what a kernel wrote against what it should have written. Values in, findings out; no device, no spec file.
 //!
 //! Owns: what each gate kind calls wrong, the finding kind and the words for it, and the judgement of `expect`.
-//! May import `value`, `outcome`, `device::DeviceKind` and the vocabulary of `spec::model`.
+//! May import `value`, `outcome`, `parallel`, `terms` and the vocabulary of `spec::model`.
 //!
 //! | check | finds |
 //! |---|---|

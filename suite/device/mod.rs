@@ -2,7 +2,7 @@
 //!
 //! Owns: [`Device`], its implementations `cuda` (the only place that names cudarc) and `sim`, [`session`] (a plan on
 //! any device) and [`presence`](fn@presence) (is there a card at all).
-//! May import `image`, `plan`, `value` and `outcome`. It never sees a reference, a check or a spec.
+//! May import `image`, `plan`, `value`, `terms` and `outcome`. It never sees a reference, a check or a spec.
 
 use std::sync::Arc;
 

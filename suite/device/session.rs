@@ -1,7 +1,7 @@
 //! One case on one device: buffers, runs, times and readings, in the order the plan asks for.
 //!
 //! Owns: what happens around a plan's steps (poison, findings, warm-ups, stamps, the inputs' integrity). May import
-//! `plan`, `image`, `value` and `outcome`. It hands bytes out and never learns what they should have been.
+//! `plan`, `image`, `value`, `terms` and `outcome`. It hands bytes out and never learns what they should have been.
 //!
 //! ```no_run
 //! # use std::sync::Arc;

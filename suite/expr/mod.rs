@@ -1,7 +1,7 @@
 //! The expression language of specs: integers and floats over axes, lets and what a position adds.
 //!
 //! Owns: evaluation, its limits, its functions and the words of its errors. The only place that names `rhai`.
-//! May import `spec::model` (an [`Expr`] and its [`Place`]) and `value`.
+//! May import `value` only.
 //!
 //! Integers have 64 bits; whatever would overflow is an error, and so is a shift by less than 0 or more than 63.
 //! Functions: `ceil_div`, `ceil_log2` (0 for n ≤ 1), `next_pow2`, `min`, `max`, `pow`, `abs`.

@@ -1,7 +1,7 @@
 //! What a run ran on: driver and card through NVML, the host, the toolchain.
 //!
-//! Owns: every name of nvml-wrapper (in `nvml`), the fields' names and units, redaction. May import `outcome` and
-//! `report::record`'s [`Field`]. Every field is a value or the reason why there is none: on WSL, Jetson, MIG and vGPU
+//! Owns: every name of nvml-wrapper (in `nvml`), the fields' names and units, redaction. May import `outcome`
+//! and `terms`. Every field is a value or the reason why there is none: on WSL, Jetson, MIG and vGPU
 //! many are missing, and without a driver all are.
 //!
 //! ```

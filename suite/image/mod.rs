@@ -1,7 +1,7 @@
 //! Compiled kernels: the images a case runs, and what their PTX says of their signatures.
 //!
 //! Owns: PTX text (parser, signatures), the manifest of the committed PTX, NVRTC, and the embedded copy.
-//! May import `value` and `outcome` only.
+//! May import `outcome` and `terms` only.
 //!
 //! ```
 //! use cuda_gates::image::Catalog;

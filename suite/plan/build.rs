@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::eval::Eval;
-use super::judged::{judged_slices, verified, wanted_key, wants};
+use super::judged::{wanted_key, wants};
 use super::launch::{Linker, Signatures};
 use super::unroll::{Shared, Unroll};
 use super::{Plan, PlanBuffer, Row, Slice, Step, WantedRun, Work, template};
@@ -268,7 +268,7 @@ impl<'a> Runs<'a, '_> {
         let (prepare_each, launches_before, dropped_before) = list(&row.prepare_each)?;
         let (steps, launches, dropped) = list(std::slice::from_ref(&row.run))?;
         let mut row_reads = Vec::new();
-        for check in verified(eval.suite, row) {
+        for check in eval.suite.verifying(row) {
             row_reads.extend(reads(&unroll, check)?);
         }
         self.launches += launches - launches_before;
@@ -310,6 +310,6 @@ impl<'a> Runs<'a, '_> {
 }
 
 fn reads(unroll: &Unroll<'_, '_>, check: &Check) -> Result<Vec<Slice>, Fault> {
-    let slices = judged_slices(check).into_iter();
+    let slices = check.slices().into_iter();
     slices.map(|slice| unroll.slice(slice)).collect()
 }

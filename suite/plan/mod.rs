@@ -2,7 +2,7 @@
 //!
 //! Owns: the unrolling of pipelines, loops and swaps, the evaluation of every expression, and the limits
 //! (10,000 launches, sizes that fit). May import `case`, `spec`, `expr`, `input` (requests), `image` (signatures),
-//! `value` and `outcome`.
+//! `value`, `terms` and `outcome`.
 //!
 //! ```
 //! use cuda_gates::plan::{BufferIndex, Slice, Step};
@@ -27,8 +27,7 @@ mod unroll;
 pub use build::{Prepared, build};
 pub use bytes::element_bytes;
 pub(crate) use eval::{expression_fault, fault_at, placed};
-pub(crate) use judged::want;
-pub use judged::{judged_slices, verified, wanted_key};
+pub use judged::wanted_key;
 pub use launch::Signatures;
 pub use template::substitute;
 

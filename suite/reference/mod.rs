@@ -1,7 +1,7 @@
 //! Host references: what a pipeline should have computed, by sequential code that shares nothing with any kernel.
 //!
 //! Owns: the list of references with their predicates, operators and result types. May import `value`, `outcome`,
-//! the orders of `spec::model`, and of `parallel` only memory that is touched already.
+//! `terms`, and of `parallel` only memory that is touched already.
 //!
 //! | reference | operand | result |
 //! |---|---|---|

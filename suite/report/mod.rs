@@ -1,8 +1,8 @@
 //! The record of a run and how it is shown.
 //!
 //! Owns: the versioned record (`report.json`, `results.jsonl`), its JSON Schema, redaction, the evaluated `tables`
-//! of suites, and the views of a record: terminal, Markdown and JUnit. May import `outcome`, `device` (info),
-//! `image` (kinds), `spec` (model) and `expr`; it never reads the archive.
+//! of suites, and the views of a record: terminal, Markdown and JUnit. May import `outcome`, `terms`,
+//! `device` (info), `identity` (fields) and `spec` (model); it never reads the archive.
 //!
 //! ```
 //! use cuda_gates::report::{Facts, from_json, to_json};

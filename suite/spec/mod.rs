@@ -1,7 +1,7 @@
 //! YAML → validated suite. The only place that names `serde_yaml`, `saphyr-parser` and `miette`.
 //!
 //! Owns: the v1 format of suites (its decoder, its rules, its JSON Schema) and the words of its errors. May import
-//! `expr`, `image` (signatures), `value`, `outcome` and `device` (kinds). What the suite is checked against, compiled
+//! `expr`, `image` (signatures), `terms` and `value`. What the suite is checked against, compiled
 //! kernels and the names of generators and references, comes through [`Kernels`] and [`Names`].
 //!
 //! A file is at most 1 MiB of UTF-8. It is read once for its shape and places, then decoded as a whole: every problem
@@ -21,6 +21,7 @@ mod decode;
 mod events;
 mod fields;
 mod files;
+mod judged;
 mod keys;
 mod log;
 pub mod model;

@@ -1,7 +1,7 @@
 //! CUDA devices through the driver API: the only place of this crate that names cudarc.
 //!
 //! Owns: [`enumerate`], [`CudaDevice`] and [`CardLock`]; inside, the driver's calls (`driver`), its codes (`errors`),
-//! memory, guard bands and modules. May import `image`, `value` and `outcome`.
+//! memory, guard bands and modules. May import `image`, `value`, `terms` and `outcome`.
 //!
 //! A device uses the primary context: libraries built on the runtime API use that one too, and the process is given
 //! up after a fault anyhow. All work is on one stream of its own.

@@ -49,7 +49,7 @@ pub(super) fn roots<'s>(suite: &'s Suite, gate: &'s Gate) -> Vec<&'s str> {
                 names.push(row.run.as_str());
             }
         }
-        check => names.extend(run_of(check)),
+        check => names.extend(check.run()),
     }
     names.extend(
         wants(suite, gate)
@@ -62,33 +62,13 @@ pub(super) fn roots<'s>(suite: &'s Suite, gate: &'s Gate) -> Vec<&'s str> {
     names
 }
 
-fn run_of(check: &Check) -> Option<&str> {
-    match check {
-        Check::ScanTotal { run, .. }
-        | Check::Count { run, .. }
-        | Check::Exact { run, .. }
-        | Check::Multiset { run, .. }
-        | Check::Partition { run, .. }
-        | Check::Sorted { run, .. }
-        | Check::Permutation { run, .. }
-        | Check::Near { run, .. }
-        | Check::Repeatable { run, .. }
-        | Check::Assert { run, .. } => Some(run),
-        Check::Timings(_) => None,
-    }
-}
-
 /// A gate's own check, and of timings the checks that verify its rows.
 pub(super) fn checks<'s>(suite: &'s Suite, gate: &'s Gate) -> Vec<&'s Check> {
     let Check::Timings(timings) = &gate.check else {
         return vec![&gate.check];
     };
-    let verify = timings.rows.values().flat_map(|row| &row.verify);
-    let checks = verify.filter_map(|verify| match verify {
-        Verify::Gate(name) => suite.gates.get(name).map(|gate| &gate.check),
-        Verify::Inline(check) => Some(&**check),
-    });
-    checks.collect()
+    let rows = timings.rows.values();
+    rows.flat_map(|row| suite.verifying(row)).collect()
 }
 
 /// Gates that verify this gate's rows.
@@ -106,46 +86,16 @@ pub(super) fn verifying(gate: &Gate) -> impl Iterator<Item = &str> {
 
 /// Every wanted value that judging a gate needs.
 pub(super) fn wants<'s>(suite: &'s Suite, gate: &'s Gate) -> Vec<&'s Want> {
-    let judged = checks(suite, gate).into_iter().filter_map(want_of);
+    let judged = checks(suite, gate).into_iter().filter_map(Check::want);
     let measured = gate.report.values().map(|Measure::Against(want)| want);
     judged.chain(measured).collect()
-}
-
-fn want_of(check: &Check) -> Option<&Want> {
-    match check {
-        Check::ScanTotal { want, .. }
-        | Check::Count { want, .. }
-        | Check::Exact { want, .. }
-        | Check::Multiset { want, .. }
-        | Check::Partition { want, .. }
-        | Check::Permutation { want, .. }
-        | Check::Near { want, .. } => Some(want),
-        Check::Sorted { .. }
-        | Check::Repeatable { .. }
-        | Check::Assert { .. }
-        | Check::Timings(_) => None,
-    }
 }
 
 /// The parts of buffers that judging a gate reads.
 pub(super) fn results<'s>(suite: &'s Suite, gate: &'s Gate) -> Vec<&'s Slice> {
     let mut slices = Vec::new();
     for check in checks(suite, gate) {
-        match check {
-            Check::ScanTotal { got, .. }
-            | Check::Count { got, .. }
-            | Check::Exact { got, .. }
-            | Check::Multiset { got, .. }
-            | Check::Sorted { got, .. }
-            | Check::Permutation { got, .. }
-            | Check::Near { got, .. }
-            | Check::Repeatable { got, .. } => slices.push(got),
-            Check::Partition { got, split, .. } => {
-                slices.push(got);
-                slices.extend(split);
-            }
-            Check::Assert { .. } | Check::Timings(_) => {}
-        }
+        slices.extend(check.slices());
     }
     slices.extend(
         wants(suite, gate)

@@ -11,9 +11,9 @@ use super::wanted::{Held, Resolver, WantedRef};
 use crate::check;
 use crate::device::session::Reading;
 use crate::outcome::{Fault, Finding};
-use crate::plan::{Plan, Slice, Work, fault_at, judged_slices, placed, verified};
+use crate::plan::{Plan, Slice, Work, fault_at, placed};
 use crate::reference;
-use crate::spec::model::{Check, Gate, Measure, Place, Suite, Want};
+use crate::spec::model::{Check, Gate, Measure, Place, Suite};
 use crate::value::{Array, ArrayRef, ElementType, Scalar};
 
 /// What came of a gate's own check, or of one verification of a row.
@@ -89,7 +89,7 @@ impl<'a> Judge<'a> {
             Work::Rows { rows: planned, .. } => {
                 for (index, (row, planned)) in rows.iter().zip(planned).enumerate() {
                     let mut first = 0;
-                    for check in verified(suite, row) {
+                    for check in suite.verifying(row) {
                         let mut job =
                             judge.job(check, row.place, (first, &planned.reads), resolver)?;
                         first += job.elements.len();
@@ -109,10 +109,10 @@ impl<'a> Judge<'a> {
         (first, reads): (usize, &[Slice]),
         resolver: &mut Resolver<'a>,
     ) -> Result<Job<'a>, Fault> {
-        let count = judged_slices(check).len();
+        let count = check.slices().len();
         let own = reads.iter().skip(first).take(count);
         let elements: Vec<ElementType> = own.map(|slice| self.element(slice)).collect();
-        let want = match (want(check), elements.last()) {
+        let want = match (check.want(), elements.last()) {
             (Some(want), Some(&element)) => Some(resolver.resolve(want, element, place)?),
             _ => None,
         };
@@ -390,10 +390,6 @@ fn with_view<R>(
         Ok(view) => then(view),
         Err(_) => then(Array::from_bytes(element, bytes).view()),
     }
-}
-
-fn want(check: &Check) -> Option<&Want> {
-    crate::plan::want(check)
 }
 
 fn json(number: Scalar) -> Value {
