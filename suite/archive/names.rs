@@ -19,7 +19,7 @@ pub struct Shelf {
 
 impl Shelf {
     /// `580.159.04/NVIDIA-H200`, `sim/0.1.0` (the suite's version: it is the simulator's), or
-    /// `no-driver/no-device` where no device could be opened.
+    /// `no-driver/no-device` where there was no driver; `580.159.04/no-device` where it has no card to give.
     pub fn of(facts: &Facts) -> Self {
         let (driver, card) = match &facts.device.info {
             Some(_) if facts.device.is_simulated() => ("sim", facts.suite.version.as_str()),
@@ -27,7 +27,10 @@ impl Shelf {
                 Some(driver) => (driver.as_str(), info.name.as_str()),
                 None => ("unknown-driver", info.name.as_str()),
             },
-            None => ("no-driver", "no-device"),
+            None => match &facts.device.driver_version {
+                Some(driver) => (driver.as_str(), "no-device"),
+                None => ("no-driver", "no-device"),
+            },
         };
         Self {
             driver: folder_name(driver, "unknown-driver"),

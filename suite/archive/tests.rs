@@ -67,7 +67,12 @@ fn shelves() {
         Shelf::of(&facts).path().display().to_string()
     };
     assert_eq!(shelf(&|_| {}), "580.159.04/NVIDIA-H200");
-    assert_eq!(shelf(&|f| f.device.info = None), "no-driver/no-device");
+    assert_eq!(shelf(&|f| f.device.info = None), "580.159.04/no-device");
+    let nothing = |f: &mut Facts| {
+        f.device.info = None;
+        f.device.driver_version = None;
+    };
+    assert_eq!(shelf(&nothing), "no-driver/no-device");
     assert_eq!(
         shelf(&|f| f.device.driver_version = None),
         "unknown-driver/NVIDIA-H200"

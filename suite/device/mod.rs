@@ -115,7 +115,7 @@ pub trait Device {
     /// Tells the device what the plan calls a buffer, for its findings.
     fn name_buffer(&mut self, _buffer: BufferId, _name: &str) {}
 
-    /// Frees every buffer. Stamps made so far are void.
+    /// Frees every buffer. Stamps made so far are void; findings stay until they are taken.
     fn free_all(&mut self);
 
     /// Host to device; also allowed on a read-only buffer.

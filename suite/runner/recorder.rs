@@ -1,4 +1,4 @@
-//! Records of a run, each on disk before the next case starts.
+//! Records of a run, each handed to the operating system before the next case starts: killing the run loses none.
 
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -157,7 +157,13 @@ impl Executor {
         let images = self.images(&prepared.plan, case, &info)?;
         record.kernels = images.iter().map(kernel_record).collect();
         let inputs = self.inputs(suite, case, &prepared)?;
-        let (verdicts, ran) = self.session(suite, gate, case, (&prepared, &images, &inputs))?;
+        let ran = self.session(suite, gate, case, (&prepared, &images, &inputs));
+        let (verdicts, ran) = ran.inspect_err(|_| {
+            // What was found before the fault says most about it; left on the device, the next case would be told. A
+            // lost context has nothing to say.
+            let found = self.device.take_findings();
+            record.findings.extend(found.unwrap_or_default());
+        })?;
         for (kernel, log) in record.kernels.iter_mut().zip(&ran.jit_logs) {
             kernel.jit_log.clone_from(log);
         }

@@ -141,6 +141,7 @@ impl Device for Fake {
                 .findings
                 .push(Finding::new(FindingKind::OutOfBounds, "address 4")),
             "breaks" => self.broken = true,
+            "refused" => return Err(Fault::setup("no such shape")),
             other => panic!("no kernel `{other}`"),
         }
         Ok(())
@@ -184,7 +185,7 @@ impl Signatures for FakeKernels {
             "compact" | "compact_loses_one" => "ppp",
             "reverse" => "pp",
             "idle" => "",
-            "random" | "outside" | "breaks" => "p",
+            "random" | "outside" | "breaks" | "refused" => "p",
             _ => return Err(Fault::setup(format!("no kernel `{name}` in {modules:?}"))),
         };
         Ok((0, signature(name, letters)))

@@ -205,6 +205,27 @@ fn a_kernel_fault_ends_the_case_and_loses_the_device() {
     assert!(executor.lost());
 }
 
+/// A launch that was refused after one that went out of bounds lost the finding, and told it to the next case.
+#[test]
+fn what_was_found_before_a_refusal_stays_with_its_case() {
+    let exact = || gate(exact("run", "out", reference("compact", "nonzero")));
+    let steps = vec![
+        kernel("outside", "1", "1", &["&out"]),
+        kernel("refused", "1", "1", &["&out"]),
+    ];
+    let late = suite_of(5, "all", steps, exact());
+    let mut next = suite_of(5, "all", compact(), exact());
+    next.name = "next".into();
+    let suites = vec![late.clone(), next.clone()];
+    let device = Box::new(Fake::new(DeviceKind::Cuda));
+    let mut executor = Executor::new(Box::new(FakeKernels), suites, device);
+    let record = executor.run(&late.case("g"));
+    assert_eq!(record.outcome, Outcome::Error);
+    assert_eq!(kinds(&record), [FindingKind::OutOfBounds]);
+    let record = executor.run(&next.case("g"));
+    assert_eq!(record.outcome, Outcome::Pass, "{:?}", record.findings);
+}
+
 #[test]
 fn another_pipelines_buffer_can_be_wanted() {
     let want = |buffer: &str| Want::Run {
