@@ -1,4 +1,4 @@
-//! The simulated device on what compilers and vandals give it: S1's pipelines from both compilers' PTX against the
+//! The simulated device on what compilers and vandals give it: the compaction suite's pipelines from both compilers' PTX against the
 //! host, and mutated PTX, which must end in an error, a finding or a result.
 //!
 //! `CUDA_GATES_MUTATIONS` says how many mutations a text gets (default 60).
@@ -22,7 +22,7 @@ fn image(text: &str) -> Image {
     }
 }
 
-/// S1's kernels on one input.
+/// The compaction suite's kernels on one input.
 struct Pipelines {
     device: SimDevice,
     module: ModuleId,

@@ -226,6 +226,10 @@ impl Device for SimDevice {
         Ok(BufferId(index))
     }
 
+    fn name_buffer(&mut self, buffer: BufferId, name: &str) {
+        self.memory.name_buffer(buffer.0, name);
+    }
+
     fn free_all(&mut self) {
         self.memory.free_buffers();
         self.used_bytes = 0;

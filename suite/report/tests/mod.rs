@@ -27,7 +27,7 @@ pub(crate) fn params(pairs: &[(&str, Value)]) -> IndexMap<String, Value> {
         .collect()
 }
 
-/// A passing case of S1 on threshold `keep`.
+/// A passing case of the compaction suite at threshold `keep`.
 pub(crate) fn case(gate: &str, keep: i64, outcome: Outcome) -> CaseRecord {
     let id = format!("compaction::{gate}::keep={keep}::n=8387997::jit");
     CaseRecord {
@@ -112,7 +112,7 @@ fn on_sim() -> Facts {
     facts
 }
 
-/// Two inputs of S1, all well.
+/// Two inputs of the compaction suite, all well.
 fn passing() -> Report {
     let mut cases = Vec::new();
     for (keep, survivors, out_of_order) in [(26, 852_058, 851_900), (128, 4_194_345, 4_190_001)] {

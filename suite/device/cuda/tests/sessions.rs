@@ -7,7 +7,7 @@ use crate::device::session::{self, Ran, Reading};
 use crate::plan::{self, BufferIndex, Plan, PlanBuffer, Row, Slice, Step, Work};
 use crate::value::ElementType;
 
-/// Elements of an S1 buffer.
+/// Elements of a buffer of the compaction suite.
 const N: u64 = 8_387_997;
 const INPUT: BufferIndex = BufferIndex(0);
 const OUT: BufferIndex = BufferIndex(1);

@@ -39,6 +39,11 @@ impl GlobalMemory {
         Some(index)
     }
 
+    /// What messages call a buffer.
+    pub fn name_buffer(&mut self, index: usize, name: &str) {
+        self.buffers[index].name = format!("buffer {name}");
+    }
+
     /// Adds a module's variable and gives its index.
     pub fn add_variable(&mut self, region: Region, name: &str) -> usize {
         self.variables.push(Allocation {

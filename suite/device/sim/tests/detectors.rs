@@ -257,6 +257,26 @@ fn findings_are_capped_and_counted() {
     assert_eq!(findings, run(&many, 64, 64).1);
 }
 
+/// Findings spoke of `buffer 0` where the spec says `input`.
+#[test]
+fn a_finding_names_the_buffer_as_the_spec_does() {
+    let text = kernel(
+        ".param .u64 p",
+        "ld.param.u64 %d1, [p];\nst.global.u32 [%d1+4], 1;",
+    );
+    let mut device = SimDevice::new();
+    let buffer = device.alloc(4, Access::ReadWrite).unwrap();
+    device.name_buffer(buffer, "ranks");
+    launch(&mut device, &text, 1, 1, 0, &[pointer(buffer)]).unwrap();
+    let findings = device.take_findings().unwrap();
+    assert!(
+        findings[0]
+            .message
+            .contains("the end of buffer ranks (4 bytes)"),
+        "{findings:?}"
+    );
+}
+
 #[test]
 fn a_finding_names_the_source_line() {
     let text = kernel(
