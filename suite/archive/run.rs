@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::ArchiveError;
-use super::list::read_results;
 use crate::report::record::{CaseRecord, Report};
 use crate::report::{self, Facts};
 
@@ -92,14 +91,6 @@ impl RunFolder {
         append_line(&results, &line).map_err(|e| ArchiveError::io("append to", &file, e))
     }
 
-    /// The results so far, by whichever process: the last one of each case, in the order of their first.
-    ///
-    /// # Errors
-    /// When the file cannot be read.
-    pub fn results(&self) -> Result<Vec<CaseRecord>, ArchiveError> {
-        Ok(read_results(&self.path)?.cases)
-    }
-
     /// Writes `report.json`, `junit.xml` and `summary.md`, each whole or not at all. Every file is tried.
     ///
     /// # Errors
@@ -108,22 +99,6 @@ impl RunFolder {
         let results = self.lock();
         let _lock = FileLock::take(&results, &self.path.join(RESULTS))?;
         self.write_report(report)
-    }
-
-    /// As [`RunFolder::finish`], for a run of many processes: `assemble` gets all results so far and nobody can add
-    /// one before the files are written, so the last caller's files have everything.
-    ///
-    /// # Errors
-    /// As [`RunFolder::finish`], and when the results cannot be read.
-    pub fn refresh(
-        &self,
-        assemble: impl FnOnce(Vec<CaseRecord>) -> Report,
-    ) -> Result<Report, ArchiveError> {
-        let results = self.lock();
-        let _lock = FileLock::take(&results, &self.path.join(RESULTS))?;
-        let report = assemble(read_results(&self.path)?.cases);
-        self.write_report(&report)?;
-        Ok(report)
     }
 
     fn lock(&self) -> MutexGuard<'_, File> {

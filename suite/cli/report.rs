@@ -9,9 +9,7 @@ use super::output::{self, Answer, Failure, Outcome};
 use super::table::columns;
 use crate::archive::{Listed, State, Store};
 use crate::report::{Redactor, summary_markdown, summary_text, to_json};
-
-/// Where nothing says how wide the terminal is.
-const WIDTH: usize = 100;
+use crate::runner::width;
 
 pub(super) fn list(reports: PathBuf, format: Format) -> Outcome {
     let store = Store::open(reports);
@@ -113,16 +111,4 @@ pub(super) fn show(
             text
         }
     }))
-}
-
-/// Columns of the terminal, or what its user says.
-fn width() -> usize {
-    let columns = std::env::var("COLUMNS").ok().and_then(|c| c.parse().ok());
-    columns
-        .or_else(|| {
-            let size = rustix::termios::tcgetwinsize(std::io::stdout()).ok()?;
-            Some(usize::from(size.ws_col))
-        })
-        .filter(|&columns| columns > 0)
-        .unwrap_or(WIDTH)
 }

@@ -1,6 +1,6 @@
 //! What a run ran on: driver and card through NVML, the host, the toolchain.
 //!
-//! Owns: every name of nvml-wrapper (in `nvml`), the fields' names and units, redaction. May import `outcome`
+//! Owns: every name of nvml-wrapper (in `nvml`), the fields' names and units. May import `outcome`
 //! and `terms`. Every field is a value or the reason why there is none: on WSL, Jetson, MIG and vGPU
 //! many are missing, and without a driver all are.
 //!
@@ -11,9 +11,6 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-
-use serde_json::Value;
-use sha2::{Digest, Sha256};
 
 use crate::outcome::Reason;
 
@@ -27,9 +24,6 @@ pub use field::Field;
 pub use machine::{host, toolchain};
 pub use xid::XidWatch;
 
-/// Fields that tell one card from all others.
-const PRIVATE: [&str; 3] = ["serial", "uuid", "mig_uuid"];
-
 /// What NVML says at one time. Units are the last part of a field's name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Identity {
@@ -41,17 +35,6 @@ pub struct Identity {
     pub live: BTreeMap<String, Field>,
     /// Why NVML as a whole is out of reach; its kind is `environment`.
     pub fault: Option<Reason>,
-}
-
-impl Identity {
-    /// Replaces serial number and UUIDs by a hash, which still tells two cards apart.
-    pub fn redact(&mut self) {
-        for name in PRIVATE {
-            if let Some(Field::Value(Value::String(text))) = self.fields.get_mut(name) {
-                *text = redacted(text);
-            }
-        }
-    }
 }
 
 /// Reads driver and card. `uuid` is CUDA's ([`DeviceInfo::uuid`](crate::device::DeviceInfo::uuid)): indices differ
@@ -94,17 +77,6 @@ pub fn kernel_driver_version(proc_root: &Path) -> Option<String> {
                 .all(|part| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit()))
     };
     line.split_whitespace().find(is_version).map(str::to_owned)
-}
-
-/// A hash that stands for `text` in a published report: `sha256:1f2e3d4c5b6a`.
-pub fn redacted(text: &str) -> String {
-    let digest = Sha256::digest(text.as_bytes());
-    let hex: String = digest
-        .iter()
-        .take(6)
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
-    format!("sha256:{hex}")
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Xid errors during a run: the kernel driver's reports of what a card or a program did wrong.
 //!
-//! Owns: the event set that is registered before a run and read after it. Imports `report::record` only.
+//! Owns: the event set that is registered before a run and read after it. Imports nothing beyond `identity`.
 //!
 //! ```no_run
 //! let watch = cuda_gates::identity::XidWatch::start(Some("GPU-…"));
@@ -33,7 +33,8 @@ impl XidWatch {
         }
     }
 
-    /// The numbers of the Xid errors since the start, in order.
+    /// The numbers of the Xid errors since the start. NVML gives every error that waits to be read the latest one's
+    /// number: where there are several, their count is right and the last is among them.
     pub fn finish(self) -> Field {
         let events = match self.events {
             Ok(events) => events,
@@ -47,7 +48,14 @@ impl XidWatch {
                     XidError::Unknown => json!("unknown"),
                 })),
                 Err(NvmlError::Timeout) => break,
-                Err(error) => return Field::Unavailable(nvml::words(&error)),
+                Err(error) if numbers.is_empty() => {
+                    return Field::Unavailable(nvml::words(&error));
+                }
+                // What came before a card was lost is what matters most.
+                Err(error) => {
+                    numbers.push(json!(nvml::words(&error)));
+                    break;
+                }
             }
         }
         Field::Value(Value::Array(numbers))

@@ -1,38 +1,17 @@
 //! Records of cases that no worker answered for.
 
-use crate::case::{Case, axis_text};
+use crate::case::Case;
 use crate::outcome::Reason;
 use crate::report::record::CaseRecord;
-use crate::spec::model::AxisValue;
 use crate::terms::Outcome;
+use crate::worker::execute::blank;
 
 /// A case that was not run, or not to its end.
 pub(super) fn unjudged(case: &Case, outcome: Outcome, reason: Reason) -> CaseRecord {
-    let value = |value: &AxisValue| match value {
-        AxisValue::Int(v) => serde_json::Value::from(*v),
-        AxisValue::Text(_) => serde_json::Value::from(axis_text(value)),
-    };
     CaseRecord {
-        id: case.id.clone(),
-        suite: case.suite.clone(),
-        gate: case.gate.clone(),
-        check: case.check.clone(),
-        image: case.image,
-        params: case
-            .params
-            .iter()
-            .map(|(axis, v)| (axis.clone(), value(v)))
-            .collect(),
         outcome,
-        expected: None,
         reason: Some(reason),
-        findings: Vec::new(),
-        reported: Default::default(),
-        values: Default::default(),
-        timings: Default::default(),
-        duration_ms: 0.0,
-        kernels: Vec::new(),
-        repro: String::new(),
+        ..blank(case)
     }
 }
 

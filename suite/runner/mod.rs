@@ -34,6 +34,7 @@ pub use options::{
     parse_timeout,
 };
 pub use planned::{KERNELS, PlanError, Planned, folder};
+pub(crate) use start::width;
 pub use start::{gates, run};
 pub use text::refusal;
 pub use verdict::Verdict;

@@ -1,7 +1,7 @@
 //! One run: its cases, its workers, its records, its verdict.
 
 use std::path::PathBuf;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::blank::unjudged;
@@ -16,7 +16,7 @@ use crate::case::Case;
 use crate::check;
 use crate::device::cuda::CardLock;
 use crate::expr::Engine;
-use crate::identity::{self, Identity};
+use crate::identity::{self, Identity, XidWatch};
 use crate::outcome::{Fault, Reason};
 use crate::report::record::{CaseRecord, DeviceRecord, Report, RunRecord, SpecRecord, SuiteRecord};
 use crate::report::{Facts, tables};
@@ -27,6 +27,9 @@ use crate::worker::{Answer, Output, Pool, cleared};
 
 /// How long a case may wait for a card that another run holds. The longest case of that run is shorter.
 const CARD_WAIT: Duration = Duration::from_secs(600);
+
+/// Of the fields after the run: the Xid errors during it.
+const XID_EVENTS: &str = "xid_events";
 
 /// What a run is made of, all choices made.
 pub(super) struct Parts {
@@ -57,6 +60,8 @@ pub(super) struct Session {
 struct Begun {
     recorder: Recorder,
     facts: Facts,
+    /// Xid errors since before the first case; none on the simulated device, and where no report is written.
+    xid: Mutex<Option<XidWatch>>,
 }
 
 /// A run that is over.
@@ -111,7 +116,11 @@ impl Session {
         let parts = &self.parts;
         let key = parts.joined.as_deref();
         Recorder::begin(&parts.store, key, facts.clone(), parts.redact)
-            .map(|recorder| Begun { recorder, facts })
+            .map(|recorder| Begun {
+                recorder,
+                xid: Mutex::new(self.watch(&facts)),
+                facts,
+            })
             .map_err(|error| Reason::new(ReasonKind::Setup, error.to_string()))
     }
 
@@ -161,6 +170,12 @@ impl Session {
     fn identity(&self, uuid: Option<&str>) -> Option<Identity> {
         let is_card = self.parts.chosen.kind() == DeviceKind::Cuda;
         is_card.then(|| identity::read(uuid))
+    }
+
+    fn watch(&self, facts: &Facts) -> Option<XidWatch> {
+        let parts = &self.parts;
+        let watched = parts.chosen.kind() == DeviceKind::Cuda && parts.joined.is_none();
+        watched.then(|| XidWatch::start(uuid_of(&facts.device)))
     }
 
     /// Runs a case in a worker, alone on its card, without recording it.
@@ -248,7 +263,7 @@ impl Session {
     }
 
     fn conclude(&self, begun: &Begun, skipped: Vec<CaseRecord>, work: Duration) -> Ended {
-        let Begun { recorder, facts } = begun;
+        let Begun { recorder, .. } = begun;
         for record in skipped {
             recorder.record(record);
         }
@@ -268,7 +283,7 @@ impl Session {
                 trouble,
             };
         }
-        let facts = self.finished(facts.clone(), recorder.id(), work, records.len());
+        let facts = self.finished(begun, work, records.len());
         let tables = tables::evaluate(&self.parts.suites, &records, &Columns(Engine::new()));
         let (report, written) = recorder.finish(facts.into_report(records, tables));
         if let Err(error) = written {
@@ -285,18 +300,26 @@ impl Session {
         }
     }
 
-    fn finished(&self, mut facts: Facts, id: &str, work: Duration, records: usize) -> Facts {
-        let uuid = facts.device.info.as_ref().and_then(|i| i.uuid.clone());
+    fn finished(&self, begun: &Begun, work: Duration, records: usize) -> Facts {
+        let mut facts = begun.facts.clone();
         facts.device.after = self
-            .identity(uuid.as_deref())
+            .identity(uuid_of(&facts.device))
             .map_or_else(Default::default, |identity| identity.live);
-        facts.run.id = id.to_owned();
+        let mut xid = begun.xid.lock().unwrap_or_else(PoisonError::into_inner);
+        let events = xid.take().map(XidWatch::finish);
+        let events = events.map(|events| (XID_EVENTS.to_owned(), events));
+        facts.device.after.extend(events);
+        facts.run.id = begun.recorder.id().to_owned();
         facts.run.finished = Some(archive::now());
         facts.run.complete = records == self.parts.cases.len();
         facts.run.work_ms = milliseconds(work);
         facts.run.wall_ms = milliseconds(self.clock.elapsed());
         facts
     }
+}
+
+fn uuid_of(device: &DeviceRecord) -> Option<&str> {
+    device.info.as_ref()?.uuid.as_deref()
 }
 
 /// The suite's version, the commit it was built from, and every spec's hash.

@@ -203,16 +203,16 @@ fn show(ended: &Ended, to: &mut impl Write) {
     }
 }
 
-fn width() -> usize {
-    let columns = std::env::var("COLUMNS").ok();
-    let columns = columns.and_then(|columns| columns.parse().ok());
-    columns.unwrap_or_else(|| {
-        rustix::termios::tcgetwinsize(io::stdout())
-            .ok()
-            .map(|size| usize::from(size.ws_col))
-            .filter(|columns| *columns > 0)
-            .unwrap_or(WIDTH)
-    })
+/// Columns of the terminal, or what its user says.
+pub(crate) fn width() -> usize {
+    let columns = std::env::var("COLUMNS").ok().and_then(|c| c.parse().ok());
+    columns
+        .or_else(|| {
+            let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
+            Some(usize::from(size.ws_col))
+        })
+        .filter(|&columns| columns > 0)
+        .unwrap_or(WIDTH)
 }
 
 fn refuse(error: &impl std::fmt::Display) -> Verdict {

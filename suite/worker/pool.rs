@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::supervisor::{Answer, Launch, Shared, Supervisor};
 use crate::device::DeviceInfo;
-use crate::outcome::{Fault, Reason};
+use crate::outcome::Fault;
 
 /// Supervisors that trials check out, a case at a time. Workers start when they are first needed.
 pub struct Pool {
@@ -52,11 +52,6 @@ impl Pool {
     /// The device, once a worker has opened it.
     pub fn device(&self) -> Option<DeviceInfo> {
         self.shared.device()
-    }
-
-    /// Why nothing can run, where that is so.
-    pub fn down(&self) -> Option<Reason> {
-        self.shared.down()
     }
 
     /// From the first case's start to the last answer so far, without the first worker's start.

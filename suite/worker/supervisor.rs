@@ -12,7 +12,7 @@ use super::child::{Silence, Worker, describe};
 use super::protocol::{Reply, Request, VERSION};
 use super::{WORKER_ARGUMENT, WorkerConfig, environment, memory};
 use crate::device::DeviceInfo;
-use crate::outcome::{Fault, Reason};
+use crate::outcome::Fault;
 use crate::report::record::CaseRecord;
 
 /// Workers that may fail to start one after the other, once one of the run did start.
@@ -77,10 +77,6 @@ impl Shared {
 
     pub(super) fn device(&self) -> Option<DeviceInfo> {
         self.with(|state| state.device.clone())
-    }
-
-    pub(super) fn down(&self) -> Option<Reason> {
-        self.with(|state| state.down.as_ref().map(|fault| fault.reason.clone()))
     }
 
     pub(super) fn work(&self) -> Duration {

@@ -18,7 +18,7 @@
 //! # }
 //! ```
 
-use super::{BufferId, Device, DeviceInfo, ModuleId};
+use super::{BufferId, Device, DeviceInfo};
 use crate::outcome::Fault;
 
 mod driver;
@@ -136,16 +136,6 @@ impl CudaDevice {
             suspects: Vec::new(),
             lost: false,
         })
-    }
-
-    /// The virtual and the native architecture of a kernel's code, times ten: `(75, 90)` for PTX for sm_75 that the
-    /// driver compiled for this card, `(90, 90)` for native code.
-    ///
-    /// # Errors
-    /// `setup` when the module has no such kernel.
-    pub fn code_versions(&mut self, module: ModuleId, kernel: &str) -> Result<(u32, u32), Fault> {
-        let kernel = self.modules[module.0].kernel(self.driver, kernel)?;
-        Ok((kernel.ptx_version, kernel.binary_version))
     }
 
     /// A failed call as a fault, which says what ran before it where a kernel may be to blame.

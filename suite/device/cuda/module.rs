@@ -38,9 +38,6 @@ pub(super) struct Kernel {
     allowed_shared: u32,
     /// None where the driver cannot say.
     parameters: Option<Vec<u64>>,
-    /// Virtual and native architecture, times ten: `90` for 9.0.
-    pub ptx_version: u32,
-    pub binary_version: u32,
 }
 
 /// What a launch on this device may ask for.
@@ -144,8 +141,6 @@ impl Kernel {
             static_shared: of(A::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?,
             allowed_shared: 0,
             parameters: parameters(driver, function),
-            ptx_version: of(A::CU_FUNC_ATTRIBUTE_PTX_VERSION)?,
-            binary_version: of(A::CU_FUNC_ATTRIBUTE_BINARY_VERSION)?,
         })
     }
 

@@ -4,7 +4,7 @@ use std::hash::BuildHasher;
 use std::sync::Arc;
 
 use super::*;
-use crate::device::{Access, Argument, Elapsed, Launch};
+use crate::device::{Access, Argument, Elapsed, Launch, ModuleId};
 use crate::image::{Code, Image};
 use crate::terms::{FindingKind, ImageKind, ReasonKind};
 use crate::value::{Array, POISON_BYTE};
@@ -109,7 +109,7 @@ fn words(count: u32) -> Vec<u8> {
 }
 
 #[test]
-fn a_kernel_copies_and_its_log_and_versions_are_there() {
+fn a_kernel_copies_and_its_log_is_there() {
     let Some(mut card) = card() else { return };
     let n = 3_000_001_u32;
     let bytes = words(n);
@@ -117,10 +117,6 @@ fn a_kernel_copies_and_its_log_and_versions_are_there() {
     let log = loaded.jit_log.unwrap();
     assert!(log.contains("copy"), "the log names its kernels: {log}");
     assert_eq!(card.load(&ptx(PTX)).unwrap().module, loaded.module);
-    let (virtual_arch, native) = card.code_versions(loaded.module, "copy").unwrap();
-    let (major, minor) = card.info().compute_capability;
-    println!("virtual architecture {virtual_arch}, native {native}");
-    assert_eq!(native, major * 10 + minor, "compiled for this card");
 
     let from = card.alloc(bytes.len() as u64, Access::ReadOnly).unwrap();
     let to = card.alloc(bytes.len() as u64, Access::ReadWrite).unwrap();

@@ -167,6 +167,21 @@ fn a_run_is_archived_in_the_order_of_selection_with_its_skips() {
 }
 
 #[test]
+fn xid_errors_are_a_cards_and_never_stop_its_run() {
+    let reports = tempfile::tempdir().unwrap();
+    for (address, kind) in [(Address::Sim, "sim"), (Address::Ordinal(0), "cuda")] {
+        let ready = READY.replace(r#""kind":"sim""#, &format!(r#""kind":"{kind}""#));
+        let mut session = session(reports.path(), &ready, &["a"]);
+        session.parts.chosen.address = address;
+        direct::run(&session, 1, false);
+        let ended = session.finish();
+        assert_eq!(ended.verdict, Verdict::Passed, "{kind}");
+        let after = ended.report.unwrap().device.after;
+        assert_eq!(after.contains_key("xid_events"), kind == "cuda", "{kind}");
+    }
+}
+
+#[test]
 fn a_case_that_kills_its_worker_leaves_the_others() {
     let reports = tempfile::tempdir().unwrap();
     let gates = ["a", "die", "fail", "b"];

@@ -109,7 +109,7 @@ impl Executor {
         let started = Instant::now();
         let suites = Arc::clone(&self.suites);
         let kind = self.device.info().kind;
-        let mut record = blank(case, kind);
+        let mut record = blank(case);
         let found = suites.iter().find(|suite| suite.name == case.suite);
         let found = found.and_then(|suite| Some((suite, suite.gates.get(&case.gate)?)));
         let (expect, result) = match found {
@@ -346,7 +346,8 @@ fn kernel_record(image: &Image) -> KernelRecord {
     }
 }
 
-fn blank(case: &Case, kind: DeviceKind) -> CaseRecord {
+/// A record of the case before anything is known of it: an error without a reason.
+pub fn blank(case: &Case) -> CaseRecord {
     let params = case.params.iter().map(|(axis, value)| {
         let value = match value {
             AxisValue::Int(v) => (*v).into(),
@@ -370,16 +371,6 @@ fn blank(case: &Case, kind: DeviceKind) -> CaseRecord {
         timings: IndexMap::new(),
         duration_ms: 0.0,
         kernels: Vec::new(),
-        repro: repro(&case.id, kind),
+        repro: String::new(),
     }
-}
-
-/// A command that runs the case again, on the kind of device it ran on.
-fn repro(id: &str, kind: DeviceKind) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "_-=:./+".contains(c);
-    let id = match id.chars().all(plain) {
-        true => id.to_owned(),
-        false => format!("'{}'", id.replace('\'', r"'\''")),
-    };
-    format!("cuda-gates run --exact {id} --device {kind}")
 }
