@@ -1,5 +1,5 @@
-//! The simulated device on what compilers and vandals give it: the compaction suite's pipelines from both compilers' PTX against the
-//! host, and mutated PTX, which must end in an error, a finding or a result.
+//! The simulated device on what compilers and vandals give it: the compaction pipelines from both compilers' PTX
+//! against the host, and mutated PTX, which must end in an error, a finding or a result.
 //!
 //! `CUDA_GATES_MUTATIONS` says how many mutations a text gets (default 60).
 
