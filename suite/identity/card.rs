@@ -1,7 +1,7 @@
 //! One card's fields: their names, units and where NVML keeps them.
 //!
 //! Owns: the two lists of fields, and the one raw call (remapped rows) that nvml-wrapper has not wrapped. Imports
-//! `report::record` only.
+//! only its siblings.
 //!
 //! ```text
 //! fields: name, serial, vbios, ecc_mode, power_limit_mw, …    live: temperature_c, throttle_reasons, remapped_rows, …

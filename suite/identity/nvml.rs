@@ -1,6 +1,6 @@
 //! The NVML session of this process, its errors as words, and the way to a card by UUID.
 //!
-//! Owns: initialisation, once a process, and the join with CUDA's device. Imports `outcome` and `report::record`.
+//! Owns: initialisation, once a process, and the join with CUDA's device. Imports `outcome` and `terms`.
 //!
 //! ```text
 //! GPU-…(CUDA) → card by UUID → else MIG-… → its parent card, with both UUIDs noted

@@ -1,6 +1,6 @@
 //! Xid errors during a run: the kernel driver's reports of what a card or a program did wrong.
 //!
-//! Owns: the event set that is registered before a run and read after it. Imports `report::record` only.
+//! Owns: the event set that is registered before a run and read after it. Imports only its siblings.
 //!
 //! ```no_run
 //! let watch = cuda_gates::identity::XidWatch::start(Some("GPU-…"));

@@ -1,9 +1,9 @@
 //! The simulated device: runs PTX on the CPU, with detectors.
 //!
 //! Owns: decoding, a warp-wide interpreter, its memory and what its detectors find. May import `image::ptx`,
-//! `device`, `value`, `terms` and `outcome`. A kernel is decoded once into a flat array; a warp executes an instruction for its
-//! 32 lanes at once, on rows of 32 registers under a mask; lanes that part meet again at the branch's immediate
-//! post-dominator. Equal inputs give equal results and equal findings.
+//! `device`, `value`, `terms` and `outcome`. A kernel is decoded once into a flat array; a warp executes an
+//! instruction for its 32 lanes at once, on rows of 32 registers under a mask; lanes that part meet again at the
+//! branch's immediate post-dominator. Equal inputs give equal results and equal findings.
 //!
 //! ```
 //! use cuda_gates::device::{Access, Device, sim::SimDevice};
