@@ -64,8 +64,15 @@ fn blocks() -> Vec<Block> {
     found
 }
 
+/// The binary as a reader without settings of their own has it: whatever `CUDA_GATES_…` variables the tests run under
+/// would change what the docs' commands do.
 fn cuda_gates(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_cuda-gates"));
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("CUDA_GATES_") {
+            command.env_remove(name);
+        }
+    }
     command
         .current_dir(folder)
         .env("CUDA_GATES_REPORTS", folder.join("reports"));

@@ -259,28 +259,88 @@ fn a_case_beyond_its_deadline_is_a_hang_and_ends_in_1() {
     assert_eq!(report["cases"][0]["reason"]["kind"], "hang");
 }
 
-#[test]
-fn two_runs_are_equal_apart_from_times_and_ids() {
+/// The documents of a whole quick run of the repository's own suites, in a folder of its own: every byte that is no
+/// time, no run's id and no folder.
+fn documents_of_a_whole_run() -> Vec<(&'static str, String)> {
     let place = Place::new(MINE);
-    let mut runs = Vec::new();
-    for _ in 0..2 {
-        place.run(&[]).ends(1);
-        let mut report = place.report("sim");
-        fs::remove_dir_all(place.reports()).unwrap();
-        for key in ["id", "started", "finished", "work_ms", "wall_ms"] {
-            assert!(report["run"].as_object_mut().unwrap().remove(key).is_some());
+    let specs = place.folder.path().join("whole");
+    fs::create_dir(&specs).unwrap();
+    for entry in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("specs")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_file() {
+            fs::copy(&path, specs.join(path.file_name().unwrap())).unwrap();
         }
-        for case in report["cases"].as_array_mut().unwrap() {
-            assert!(
-                case.as_object_mut()
-                    .unwrap()
-                    .remove("duration_ms")
-                    .is_some()
-            );
-        }
-        runs.push(report.to_string());
     }
-    assert_eq!(runs[0], runs[1]);
+    let specs = specs.to_str().unwrap();
+    place
+        .run(&["--specs", specs, "--profile", "quick", "--image", "jit"])
+        .ends(0);
+    let report = place.report("sim");
+    assert_eq!(report["run"]["complete"], true);
+    let run = files(&place.reports(), "report.json").remove(0);
+    let read = |name| fs::read_to_string(run.with_file_name(name)).unwrap();
+
+    let mut records: Vec<Value> = read("results.jsonl")
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    records.sort_by_key(|record| record["id"].to_string());
+    let records: Vec<String> = records.iter().map(|record| format!("{record}\n")).collect();
+
+    let mut documents = vec![
+        ("report.json", read("report.json")),
+        ("results.jsonl", records.concat()),
+        ("junit.xml", read("junit.xml")),
+        ("summary.md", read("summary.md")),
+    ];
+    for (name, text) in &mut documents {
+        for key in ["id", "started"] {
+            *text = text.replace(report["run"][key].as_str().unwrap(), "<run>");
+        }
+        *text = text.replace(place.folder.path().to_str().unwrap(), "<folder>");
+        let spans: &[(&str, &str)] = match *name {
+            "report.json" => &[
+                ("\"finished\": ", ","),
+                ("\"work_ms\": ", ","),
+                ("\"wall_ms\": ", "\n"),
+                ("\"duration_ms\": ", ",\n"),
+            ],
+            "results.jsonl" => &[("\"duration_ms\":", ",")],
+            "junit.xml" => &[(" time=\"", "\"")],
+            "summary.md" => &[(" skipped in ", "from the first allocation")],
+            other => unreachable!("{other}"),
+        };
+        for (before, after) in spans {
+            *text = masked(text, before, after);
+        }
+    }
+    documents
+}
+
+/// A text without what stands between `before` and the next `after`, which must occur.
+fn masked(text: &str, before: &str, after: &str) -> String {
+    let mut pieces = text.split(before);
+    let mut out = pieces.next().unwrap().to_owned();
+    assert_ne!(out, text, "no {before:?}");
+    for piece in pieces {
+        let end = piece.find(after).expect("the end of what is masked");
+        out.push_str(before);
+        out.push_str(&piece[end..]);
+    }
+    out
+}
+
+#[test]
+fn two_whole_runs_are_equal_apart_from_times_ids_and_folders() {
+    let runs = [documents_of_a_whole_run(), documents_of_a_whole_run()];
+    for ((name, first), (_, second)) in runs[0].iter().zip(&runs[1]) {
+        assert!(first.lines().count() > 20, "{name}: {first}");
+        assert_eq!(first.lines().count(), second.lines().count(), "{name}");
+        for (one, other) in first.lines().zip(second.lines()) {
+            assert_eq!(one, other, "{name}");
+        }
+        assert_eq!(first, second, "{name}");
+    }
 }
 
 #[test]

@@ -1,9 +1,13 @@
 //! The house rules that a compiler does not hold: which module may import which, where third-party crates and
 //! `unsafe` may be named, line width, file size, and files that nothing uses.
 
+mod source_text;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+
+use source_text::{code, declares, imports, promised};
 
 /// Each module and the modules of this crate it may name. The flow goes one way, so the table has no cycle.
 const EDGES: &[(&str, &[&str])] = &[
@@ -127,11 +131,6 @@ fn sources() -> Vec<Source> {
         .collect()
 }
 
-/// The code of a line: what stands before a `//` comment.
-fn code(line: &str) -> &str {
-    line.split("//").next().unwrap_or("")
-}
-
 /// `suite/spec/model.rs` → `spec`; none for the crate's own roots and the test targets.
 fn module(path: &Path) -> Option<String> {
     let first = path.iter().next()?.to_str()?;
@@ -146,63 +145,86 @@ fn is_test_file(path: &Path) -> bool {
         .any(|part| part == "tests" || part == "tests.rs")
 }
 
-/// Modules named as `crate::module` in the shipped part of a file (tests may reach further).
-fn imports(source: &Source) -> BTreeSet<String> {
-    let shipped = source.text.split("#[cfg(test)]").next().unwrap_or("");
-    let mut names = BTreeSet::new();
-    for line in shipped.lines() {
-        for piece in code(line).split("crate::").skip(1) {
-            if let Some(group) = piece.strip_prefix('{') {
-                names.extend(
-                    group
-                        .split([',', '}'])
-                        .map(first_word)
-                        .filter(|name| !name.is_empty()),
-                );
-            } else {
-                names.insert(first_word(piece));
-            }
-        }
+/// How many modules deep a file is: 1 for `spec/mod.rs` and `value.rs`, 2 for `spec/model.rs`.
+fn depth(path: &Path) -> usize {
+    let parts = path.iter().count();
+    if path.ends_with("mod.rs") {
+        parts - 1
+    } else {
+        parts
     }
-    names
 }
 
-fn first_word(text: &str) -> String {
-    text.trim_start()
-        .chars()
-        .take_while(|c| c.is_ascii_alphanumeric() || *c == '_')
-        .collect()
+/// What a file imports, or says that it may import, against the flow; also a module that the table lacks.
+fn against_the_flow(source: &Source) -> Vec<String> {
+    let Some(own) = module(&source.path) else {
+        return Vec::new();
+    };
+    let path = source.path.display();
+    let edges: BTreeMap<_, _> = EDGES.iter().copied().collect();
+    let Some(allowed) = edges.get(own.as_str()) else {
+        return vec![format!("{path}: module `{own}` has no row in EDGES")];
+    };
+    let named = |verb: &str, names: BTreeSet<String>| -> Vec<String> {
+        names
+            .into_iter()
+            .filter(|name| *name != own && edges.contains_key(name.as_str()))
+            .filter(|name| !allowed.contains(&name.as_str()))
+            .map(|name| format!("{path}: `{own}` may not import `{name}`, which it {verb}"))
+            .collect()
+    };
+    let mut wrong = named("names", imports(&source.text, depth(&source.path)));
+    wrong.extend(named(
+        "promises to",
+        promised(&source.text).unwrap_or_default(),
+    ));
+    wrong
 }
 
 #[test]
 fn modules_import_only_along_the_flow() {
-    let edges: BTreeMap<_, _> = EDGES.iter().copied().collect();
-    let mut wrong = Vec::new();
-    for source in sources()
+    let all = sources();
+    let wrong: Vec<String> = all
         .iter()
         .filter(|source| !is_test_file(&source.path))
-    {
-        let Some(own) = module(&source.path) else {
-            continue;
-        };
-        let Some(allowed) = edges.get(own.as_str()) else {
-            wrong.push(format!(
-                "{}: module `{own}` has no row in EDGES",
-                source.path.display()
-            ));
-            continue;
-        };
-        for name in imports(source) {
-            if name != own && edges.contains_key(name.as_str()) && !allowed.contains(&name.as_str())
-            {
-                wrong.push(format!(
-                    "{}: `{own}` may not import `{name}`",
-                    source.path.display()
-                ));
-            }
-        }
-    }
+        .flat_map(against_the_flow)
+        .collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_planted_import_against_the_flow_is_found() {
+    let found = |path: &str, text: &str| {
+        let (path, text) = (path.into(), text.to_owned());
+        against_the_flow(&Source { path, text }).len()
+    };
+    let below =
+        "#[cfg(test)]\nmod tests;\n\nuse crate::{\n    outcome::Fault,\n    device::Device,\n};\n";
+    assert_eq!(found("spec/model.rs", below), 2);
+    assert_eq!(found("device/sim/mod.rs", below), 0);
+    assert_eq!(found("value.rs", "use super::device;\n"), 1);
+    assert_eq!(found("device/sim/mod.rs", "use super::check;\n"), 0);
+    let promise =
+        "//! Owns much. May\n//! import `image` (signatures), `device::sim` and `jiff`.\n";
+    assert_eq!(found("spec/mod.rs", promise), 1);
+    assert_eq!(found("nowhere.rs", ""), 1);
+}
+
+#[test]
+fn each_module_says_what_it_may_import() {
+    let all = sources();
+    for (name, _) in EDGES {
+        let roots = [format!("{name}.rs"), format!("{name}/mod.rs")];
+        let root = all
+            .iter()
+            .find(|source| roots.iter().any(|root| source.path == Path::new(root)))
+            .unwrap_or_else(|| panic!("no module `{name}`"));
+        assert!(
+            promised(&root.text).is_some(),
+            "{}: no \"May import …\" in its doc",
+            root.path.display()
+        );
+    }
 }
 
 #[test]
@@ -227,10 +249,9 @@ fn third_party_crates_stay_in_their_module() {
         .filter(|source| source.path.iter().next().unwrap() != "tests")
     {
         for (name, homes) in HOMES {
-            let named = source.text.lines().any(|line| {
-                let line = code(line);
-                line.contains(&format!("{name}::")) || line.contains(&format!("use {name}"))
-            });
+            let code = code(&source.text);
+            let named =
+                code.contains(&format!("{name}::")) || code.contains(&format!("use {name}"));
             if named && !homes.iter().any(|home| source.path.starts_with(home)) {
                 wrong.push(format!(
                     "{}: names `{name}`, which lives in {homes:?}",
@@ -244,14 +265,11 @@ fn third_party_crates_stay_in_their_module() {
 
 #[test]
 fn unsafe_stays_where_it_must_be() {
-    for source in sources()
-        .iter()
-        .filter(|source| source.path != Path::new("tests/tidy.rs"))
-    {
-        let named = source.text.lines().any(|line| {
-            let line = code(line);
-            line.contains("unsafe {") || line.contains("unsafe fn") || line.contains("unsafe impl")
-        });
+    for source in sources() {
+        let code = code(&source.text);
+        let named = ["unsafe {", "unsafe fn", "unsafe impl"]
+            .iter()
+            .any(|words| code.contains(words));
         let at_home = UNSAFE.iter().any(|home| {
             source.path.starts_with(home) || source.path == Path::new(home).with_extension("rs")
         });
@@ -287,40 +305,69 @@ fn lines_and_files_stay_readable() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// The files that no target names and no file that could hold `mod name;` for them declares: `x/number.rs` and
+/// `x/number/mod.rs` are declared in `x/mod.rs` or `x.rs`, or in a target's root that lies in `x`.
+fn dead_files(all: &[Source], targets: &BTreeSet<PathBuf>) -> Vec<PathBuf> {
+    let is_dead = |path: &Path| {
+        let file = if path.ends_with("mod.rs") {
+            path.parent().unwrap()
+        } else {
+            path
+        };
+        let name = file.file_stem().unwrap().to_str().unwrap();
+        let folder = file.parent().unwrap();
+        let may_declare = |other: &Path| {
+            other == folder.join("mod.rs")
+                || (other != path && other == folder.with_extension("rs"))
+                || (targets.contains(other) && other.parent() == Some(folder))
+        };
+        !targets.contains(path)
+            && !all
+                .iter()
+                .any(|other| may_declare(&other.path) && declares(&other.text, name))
+    };
+    all.iter()
+        .map(|source| source.path.clone())
+        .filter(|path| is_dead(path))
+        .collect()
+}
+
 #[test]
 fn every_source_file_is_part_of_the_build() {
-    let all = sources();
     let manifest = fs::read_to_string(root().join("Cargo.toml")).unwrap();
-    let mut wrong = Vec::new();
-    for source in &all {
-        let in_manifest = manifest.contains(&format!("\"suite/{}\"", source.path.display()));
-        let stem = source.path.file_stem().unwrap().to_str().unwrap();
-        let name = if stem == "mod" {
-            source
-                .path
-                .parent()
-                .unwrap()
-                .file_name()
-                .unwrap()
-                .to_str()
-                .unwrap()
-        } else {
-            stem
-        };
-        let declared = all.iter().any(|other| {
-            other.text.lines().any(|line| {
-                let line = code(line).trim();
-                line.ends_with(&format!("mod {name};")) || line.ends_with(&format!("mod {name} {{"))
-            })
-        });
-        if !in_manifest && !declared {
-            wrong.push(format!(
-                "{}: no `mod {name};` and no target names it",
-                source.path.display()
-            ));
-        }
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let targets: BTreeSet<PathBuf> = manifest
+        .lines()
+        .filter_map(|line| line.strip_prefix("path = \"suite/"))
+        .map(|path| path.trim_end_matches('"').into())
+        .collect();
+    assert!(targets.contains(Path::new("lib.rs")), "{targets:?}");
+    let dead = dead_files(&sources(), &targets);
+    assert!(dead.is_empty(), "no `mod` and no target: {dead:?}");
+}
+
+#[test]
+fn a_planted_file_that_nothing_declares_is_found() {
+    let planted = [
+        ("lib.rs", "pub mod x;\npub mod y;\nmod value;\n"),
+        ("value.rs", ""),
+        ("x/mod.rs", "mod number;\nmod deep;\n"),
+        ("x/number.rs", ""),
+        ("x/deep.rs", "mod tests;\n"),
+        ("x/deep/tests.rs", ""),
+        ("y.rs", "// mod number;\n"),
+        ("y/number.rs", ""),
+        ("y/tests/mod.rs", ""),
+        ("tests/run.rs", "mod shared;\n"),
+        ("tests/shared.rs", ""),
+        ("tests/alone.rs", ""),
+    ];
+    let all = planted.map(|(path, text)| Source {
+        path: path.into(),
+        text: text.to_owned(),
+    });
+    let targets = ["lib.rs", "tests/run.rs"].map(PathBuf::from).into();
+    let dead = ["y/number.rs", "y/tests/mod.rs", "tests/alone.rs"].map(PathBuf::from);
+    assert_eq!(dead_files(&all, &targets), dead);
 }
 
 #[test]
