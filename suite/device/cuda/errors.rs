@@ -180,7 +180,7 @@ fn message(error: DriverError, words: &str, context: &str, mend: Option<&str>) -
     text
 }
 
-/// The machine is in the way for now, but this process's context is whole.
+/// The machine stands in the way, but this process's context is whole: the next case may be luckier.
 pub(super) fn busy(message: impl Into<String>) -> Fault {
     Fault {
         reason: Reason::new(ReasonKind::Environment, message),

@@ -31,6 +31,11 @@ impl Decoder<'_> {
                 keys.retain(|key| *key != "report");
             }
             self.known_keys(&fields, &format!("a gate of check `{check}`"), &keys);
+        } else {
+            // Without a check every check's keys may be meant: what is none of them may be the misspelt `check`.
+            let own = keys::CHECKS.iter().flat_map(|(_, own)| own.iter());
+            let keys: Vec<_> = keys::GATE.iter().chain(own).copied().collect();
+            self.known_keys(&fields, "a gate", &keys);
         }
         let devices = fields.get("devices").map(|tree| self.devices(tree));
         let devices = devices.unwrap_or_default();
