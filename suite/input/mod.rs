@@ -10,6 +10,7 @@
 //! | `all` | | `1 + i % 255` (`i % 127` for `i8`): neighbours differ, and no tile repeats the one before |
 //! | `first`, `last` | | as `all` at the first (last) element, else 0 |
 //! | `alternating` | | as `all` at even `i`, else 0 |
+//! | `stripes` | `width` (at least 1) | as `all` where `i / width` is even, else 0 |
 //! | `uniform` | `min`, `max` | each value of `min..=max` equally likely; floats: a real number between them |
 //! | `whole` | `min`, `max` | as `uniform`, and a whole number for floats too |
 //! | `sorted` | `min`, `max` | the elements of `uniform`, ascending |
@@ -110,6 +111,7 @@ const GENERATORS: &[Generator] = &[
     known("first", &[], &[]),
     known("last", &[], &[]),
     known("alternating", &[], &[]),
+    known("stripes", &["width"], &[]),
     known("uniform", &[], &["min", "max"]),
     known("whole", &[], &["min", "max"]),
     known("sorted", &[], &["min", "max"]),
@@ -189,6 +191,7 @@ fn elements<T: Number>(request: &Request) -> Result<Vec<T>, Fault> {
         "first" => patterns::fill(&mut out, |i| i == 0),
         "last" => patterns::fill(&mut out, |i| i == last),
         "alternating" => patterns::fill(&mut out, |i| i % 2 == 0),
+        "stripes" => patterns::stripes(&mut out, request)?,
         "uniform" => random::uniform(&mut out, request)?,
         "whole" => random::whole(&mut out, request)?,
         "sorted" => {

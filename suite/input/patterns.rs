@@ -19,6 +19,16 @@ pub(super) fn fill<T: Number>(out: &mut [T], survives: impl Fn(usize) -> bool) {
     }
 }
 
+/// Full and empty stretches of `width` elements by turns, a full one first.
+pub(super) fn stripes<T: Number>(out: &mut [T], request: &Request) -> Result<(), Fault> {
+    let width = request.param("width").unwrap_or(0);
+    let Some(width) = usize::try_from(width).ok().filter(|width| *width > 0) else {
+        return Err(request.fault(format!("width {width} is not at least 1")));
+    };
+    fill(out, |i| i / width % 2 == 0);
+    Ok(())
+}
+
 pub(super) fn iota<T: Number>(out: &mut [T], request: &Request) -> Result<(), Fault> {
     let start = request.param("start").unwrap_or(0);
     held::<T>(request, "start", i128::from(start))?;

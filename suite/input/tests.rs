@@ -91,6 +91,12 @@ fn patterns_against_literal_values() {
     assert_eq!(i32s(&constant), [-7, -7, -7]);
     let iota = Request::new(ElementType::I32, "iota", 3).with("start", -1);
     assert_eq!(i32s(&iota), [-1, 0, 1]);
+    let stripes = Request::new(ElementType::I32, "stripes", 7).with("width", 2);
+    assert_eq!(i32s(&stripes), [1, 2, 0, 0, 5, 6, 0]);
+    for width in [0, -3] {
+        let none = Request::new(ElementType::I32, "stripes", 7).with("width", width);
+        assert!(message(&none).contains("is not at least 1"), "{width}");
+    }
     let float = Request::new(ElementType::F64, "alternating", 3);
     assert_eq!(generate(&float).unwrap(), Array::F64(vec![1.0, 0.0, 3.0]));
 }

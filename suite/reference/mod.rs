@@ -7,6 +7,7 @@
 //! |---|---|---|
 //! | `compact` | predicate | the elements it holds for, in order |
 //! | `partition` | predicate | those, then the others, each in order; and the split, the number of the first |
+//! | `partition_reversed` | predicate | as `partition`, the others last first |
 //! | `count` | predicate | how many it holds for |
 //! | `map` | predicate or transform | 0 or 1 as `i32`; or the transformed elements |
 //! | `exclusive_scan`, `inclusive_scan` | `sum`, `min`, `max` | a prefix a place, of the mapped elements with `map` |
@@ -91,6 +92,7 @@ pub enum Wanted {
 enum Known {
     Compact(Predicate),
     Partition(Predicate),
+    PartitionReversed(Predicate),
     Count(Predicate),
     Map(Map),
     Scan {
@@ -113,8 +115,8 @@ enum Known {
 /// A histogram's bins live on the host: more are a mistake.
 const BINS_MAX: usize = 1 << 24;
 
-const NAMES: &str = "compact, partition, count, map, exclusive_scan, inclusive_scan, reduce, sort, histogram, \
-                     copy, reverse";
+const NAMES: &str = "compact, partition, partition_reversed, count, map, exclusive_scan, inclusive_scan, reduce, \
+                     sort, histogram, copy, reverse";
 
 /// Whether there is such a reference and it takes this operand and map. `copy` and `reverse` take the name of an
 /// input, which the caller knows and this does not.
@@ -132,9 +134,12 @@ pub fn result_type(request: &Request, element: ElementType) -> Option<ElementTyp
         Known::Count(_) | Known::Reduce { .. } => None,
         Known::Histogram { .. } => Some(ElementType::I32),
         Known::Map(map) | Known::Scan { map, .. } => Some(map.result_type(element)),
-        Known::Compact(_) | Known::Partition(_) | Known::Sort(_) | Known::Copy | Known::Reverse => {
-            Some(element)
-        }
+        Known::Compact(_)
+        | Known::Partition(_)
+        | Known::PartitionReversed(_)
+        | Known::Sort(_)
+        | Known::Copy
+        | Known::Reverse => Some(element),
     }
 }
 
@@ -163,6 +168,14 @@ fn of<T: Number>(known: &Known, values: &[T]) -> Result<Wanted, Fault> {
         Known::Compact(predicate) => Wanted::Array(T::array(arrange::compact(values, *predicate)?)),
         Known::Partition(predicate) => {
             let (array, split) = arrange::partition(values, *predicate)?;
+            Wanted::Partition {
+                array: T::array(array),
+                split,
+            }
+        }
+        Known::PartitionReversed(predicate) => {
+            let (mut array, split) = arrange::partition(values, *predicate)?;
+            array[split as usize..].reverse();
             Wanted::Partition {
                 array: T::array(array),
                 split,
@@ -272,6 +285,7 @@ fn parse(request: &Request) -> Result<Known, String> {
     Ok(match name.as_str() {
         "compact" => Known::Compact(Predicate::known(operand)?),
         "partition" => Known::Partition(Predicate::known(operand)?),
+        "partition_reversed" => Known::PartitionReversed(Predicate::known(operand)?),
         "count" => Known::Count(Predicate::known(operand)?),
         "map" => Known::Map(Map::from_name(operand)?),
         "exclusive_scan" | "inclusive_scan" => Known::Scan {

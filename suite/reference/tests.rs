@@ -69,6 +69,13 @@ fn compact_and_partition_against_hand_tables() {
             split: 4
         }
     );
+    assert_eq!(
+        evaluate(&Request::new("partition_reversed", "even"), input).unwrap(),
+        Wanted::Partition {
+            array: Array::I32(vec![0, -2, 0, 8, -5, 7, 3]),
+            split: 4
+        }
+    );
 }
 
 #[test]
