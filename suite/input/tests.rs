@@ -262,6 +262,7 @@ fn every_generator_serves_every_type_it_can() {
             request = match name {
                 "survivors" => request.with("keep", 128),
                 "constant" => request.with("value", 1),
+                "stripes" => request.with("width", 7),
                 _ => request,
             };
             let made = generate(&request);
