@@ -112,6 +112,18 @@ __device__ __forceinline__ void load_rows(const int* in, long long left, int abs
     }
 }
 
+// Has the tile `ahead` tiles on (none if 0) brought to the L2 cache, whichever block will take it: memory is busy while
+// this block looks back.
+__device__ __forceinline__ void prefetch_tile(const int* in, u64 tile_start, u32 tile_len, u32 ahead, u32 n) {
+    enum : u32 { LINE = 128 / sizeof(int) };
+    const u64 start = tile_start + static_cast<u64>(ahead) * tile_len;
+    for (u32 i = threadIdx.x * LINE; i < tile_len && ahead != 0; i += blockDim.x * LINE) {
+        if (start + i < n) {
+            asm volatile("prefetch.global.L2 [%0];" ::"l"(in + start + i));
+        }
+    }
+}
+
 // Stores what `load_rows` loads, each plus `offset`.
 template <u32 ROWS>
 __device__ __forceinline__ void store_rows(int* out, long long left, const int (&values)[4 * ROWS], u32 offset) {
@@ -165,7 +177,7 @@ __device__ __forceinline__ void write_out(int* to, const int* staged, u32 len) {
 // in elements): kept ones first, the others behind them. One round where it holds the tile.
 template <typename Predicate, bool PARTITION>
 __device__ __forceinline__ void select(const int* in, int* kept, int* rest, u32* count, u64* state, u32 stage_len,
-                                       u32 n) {
+                                       u32 ahead, u32 n) {
     extern __shared__ int stage[];
     __shared__ u32 warp_kept[MAX_WARPS];
     __shared__ u32 kept_before_tile;
@@ -181,6 +193,7 @@ __device__ __forceinline__ void select(const int* in, int* kept, int* rest, u32*
     int values[4 * SELECT_ROWS];
     const long long left = static_cast<long long>(n) - static_cast<long long>(tile_start + first);
     load_rows<SELECT_ROWS>(in + tile_start + first, left, Predicate::REJECTED, values);
+    prefetch_tile(in, tile_start, tile_len, ahead, n);
 
     // A lane keeps at most 4 of a row and a warp 128: four rows' counts share a word, and one warp scan ranks them.
     u32 keep = 0;  // bit k: values[k] is kept
@@ -269,25 +282,25 @@ __device__ __forceinline__ void select(const int* in, int* kept, int* rest, u32*
 }
 
 extern "C" __global__ void __launch_bounds__(1024) compact_odd(const int* in, int* out, u32* count, u64* state,
-                                                               u32 stage_len, u32 n) {
-    select<Odd, false>(in, out, nullptr, count, state, stage_len, n);
+                                                               u32 stage_len, u32 ahead, u32 n) {
+    select<Odd, false>(in, out, nullptr, count, state, stage_len, ahead, n);
 }
 
 extern "C" __global__ void __launch_bounds__(1024) compact_nonzero(const int* in, int* out, u32* count, u64* state,
-                                                                   u32 stage_len, u32 n) {
-    select<Nonzero, false>(in, out, nullptr, count, state, stage_len, n);
+                                                                   u32 stage_len, u32 ahead, u32 n) {
+    select<Nonzero, false>(in, out, nullptr, count, state, stage_len, ahead, n);
 }
 
 // Stable: even elements to `evens`, odd ones to `odds`, both in input order. Two outputs, since where the first odd
 // element belongs behind the last even one is known only when the last tile has been read.
 extern "C" __global__ void __launch_bounds__(1024) partition_even(const int* in, int* evens, int* odds, u32* count,
-                                                                  u64* state, u32 stage_len, u32 n) {
-    select<Even, true>(in, evens, odds, count, state, stage_len, n);
+                                                                  u64* state, u32 stage_len, u32 ahead, u32 n) {
+    select<Even, true>(in, evens, odds, count, state, stage_len, ahead, n);
 }
 
 // The tile's elements stay in registers from the load to the store.
 template <bool INCLUSIVE>
-__device__ __forceinline__ void scan(const int* in, int* out, u64* state, u32 n) {
+__device__ __forceinline__ void scan(const int* in, int* out, u64* state, u32 ahead, u32 n) {
     __shared__ u32 warp_sums[MAX_WARPS];
     __shared__ u32 before_warp[MAX_WARPS];
     const u32 lane = threadIdx.x % WARP;
@@ -301,6 +314,7 @@ __device__ __forceinline__ void scan(const int* in, int* out, u64* state, u32 n)
     int values[4 * SCAN_ROWS];
     const long long left = static_cast<long long>(n) - static_cast<long long>(first);
     load_rows<SCAN_ROWS>(in + first, left, 0, values);
+    prefetch_tile(in, tile_start, tile_len, ahead, n);
 
     // In place: each element becomes the sum of its warp's elements before it (and itself).
     u32 total = 0;
@@ -352,10 +366,12 @@ __device__ __forceinline__ void scan(const int* in, int* out, u64* state, u32 n)
     store_rows<SCAN_ROWS>(out + first, left, values, before_warp[warp]);
 }
 
-extern "C" __global__ void __launch_bounds__(1024) scan_exclusive(const int* in, int* out, u64* state, u32 n) {
-    scan<false>(in, out, state, n);
+extern "C" __global__ void __launch_bounds__(1024) scan_exclusive(const int* in, int* out, u64* state,
+                                                                  u32 ahead, u32 n) {
+    scan<false>(in, out, state, ahead, n);
 }
 
-extern "C" __global__ void __launch_bounds__(1024) scan_inclusive(const int* in, int* out, u64* state, u32 n) {
-    scan<true>(in, out, state, n);
+extern "C" __global__ void __launch_bounds__(1024) scan_inclusive(const int* in, int* out, u64* state,
+                                                                  u32 ahead, u32 n) {
+    scan<true>(in, out, state, ahead, n);
 }

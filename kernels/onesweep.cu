@@ -18,8 +18,8 @@ enum : u32 { THREADS = 512, WARPS = THREADS / WARP, KEYS = 20, TILE = THREADS * 
 // those of all tiles up to it. The count has the other 30 bits: at most 2^30 - 1 keys are sorted.
 enum : u32 { OWN = 1u << 30, UP_TO = 2u << 30, COUNT = OWN - 1 };
 
-// Descriptors read at once by a look-back.
-enum : u32 { WINDOW = 4 };
+// Descriptors read at once by a look-back; keys in a cache line.
+enum : u32 { WINDOW = 4, LINE = 32 };
 
 __device__ __forceinline__ u32 digit(u32 key, u32 shift) {
     return key >> shift & (DIGITS - 1);
@@ -138,14 +138,14 @@ __device__ __forceinline__ u32 look_back(const u32* descriptors, u32 tile, u32 d
 
 // Sorts by the digit at `shift`, stably. `places` are the pass' 256 of `place_digits`. `state[0]` counts tiles taken,
 // the descriptors follow from state[DIGITS], 256 a tile; all are zero before the launch. A block a tile, 512 threads.
+// `ahead`: how many tiles on to bring to the L2 cache, 0 for none.
 extern "C" __global__ void __launch_bounds__(THREADS, 2)
-sort_pass(const u32* in, u32* out, const u32* places, u32* state, u32 shift, u32 n) {
+sort_pass(const u32* in, u32* out, const u32* places, u32* state, u32 shift, u32 ahead, u32 n) {
     // While keys are ranked: each warp's count of each digit so far, and the lanes that hold the digit in this step.
     // Afterwards: the tile's keys in order.
     __shared__ u32 shared[TILE];
     u32(*counts)[DIGITS] = reinterpret_cast<u32(*)[DIGITS]>(shared);
     u32(*holders)[DIGITS] = reinterpret_cast<u32(*)[DIGITS]>(shared + WARPS * DIGITS);
-    __shared__ u32 first_in_tile[DIGITS];
     __shared__ u32 to_global[DIGITS];  // place in the output less place in the tile
     __shared__ u32 sums[DIGITS / WARP];
     __shared__ u32 taken;
@@ -174,7 +174,14 @@ sort_pass(const u32* in, u32* out, const u32* places, u32* state, u32 shift, u32
         keys[k] = i < len ? __ldcs(in + tile_start + i) : ALL_LANES;
     }
 
-    u32 ranks[KEYS];  // among the warp's keys of the same digit
+    const u64 next = tile_start + static_cast<u64>(ahead) * TILE;
+    for (u32 i = threadIdx.x * LINE; i < TILE && ahead != 0; i += THREADS * LINE) {
+        if (next + i < n) {
+            asm volatile("prefetch.global.L2 [%0];" ::"l"(in + next + i));
+        }
+    }
+
+    u32 ranks[KEYS / 2];  // among the warp's keys of the same digit; two a word, so that nothing spills
     const u32 lower_lanes = (1u << lane) - 1;
 #pragma unroll
     for (u32 k = 0; k < KEYS; ++k) {
@@ -184,7 +191,8 @@ sort_pass(const u32* in, u32* out, const u32* places, u32* state, u32 shift, u32
         const u32 peers = holders[warp][d];
         const u32 counted = counts[warp][d];
         const u32 lower = __popc(peers & lower_lanes);
-        ranks[k] = counted + lower;
+        const u32 rank = counted + lower;
+        ranks[k / 2] = k % 2 == 0 ? rank : ranks[k / 2] | rank << 16;
         __syncwarp();
         if (lower == 0) {
             counts[warp][d] = counted + __popc(peers);
@@ -199,26 +207,29 @@ sort_pass(const u32* in, u32* out, const u32* places, u32* state, u32 shift, u32
     if (d < DIGITS) {
 #pragma unroll
         for (u32 w = 0; w < WARPS; ++w) {
-            const u32 count = counts[w][d];
-            counts[w][d] = in_tile;
-            in_tile += count;
+            in_tile += counts[w][d];
         }
         publish(state + (static_cast<u64>(tile) + 1) * DIGITS + d, (tile == 0 ? UP_TO : OWN) | in_tile);
     }
     const u32 lower_digits = sum_of_lower_digits(in_tile, sums);
     if (d < DIGITS) {
-        first_in_tile[d] = lower_digits;
+        u32 first_of_warp = lower_digits;
+#pragma unroll
+        for (u32 w = 0; w < WARPS; ++w) {
+            const u32 count = counts[w][d];
+            counts[w][d] = first_of_warp;
+            first_of_warp += count;
+        }
+    }
+    __syncthreads();
+#pragma unroll
+    for (u32 k = 0; k < KEYS; ++k) {  // from here on: in the tile
+        ranks[k / 2] += counts[warp][digit(keys[k], shift)] << 16 * (k % 2);
     }
     __syncthreads();
 #pragma unroll
     for (u32 k = 0; k < KEYS; ++k) {
-        const u32 d = digit(keys[k], shift);
-        ranks[k] += first_in_tile[d] + counts[warp][d];
-    }
-    __syncthreads();
-#pragma unroll
-    for (u32 k = 0; k < KEYS; ++k) {
-        shared[ranks[k]] = keys[k];
+        shared[ranks[k / 2] >> 16 * (k % 2) & 0xffff] = keys[k];
     }
     if (d < DIGITS) {
         u32 before = 0;
