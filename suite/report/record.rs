@@ -151,6 +151,8 @@ pub struct TableRecord {
 pub struct PlotRecord {
     /// The column that is the horizontal axis.
     pub x: String,
+    /// The axis whose values are the points of a line; the others that vary give a picture each.
+    pub along: String,
     /// The columns that are lines.
     pub y: Vec<String>,
     pub x_scale: Scale,

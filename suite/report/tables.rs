@@ -204,6 +204,10 @@ fn plot_record(plot: &Plot, table: &Table) -> PlotRecord {
     PlotRecord {
         x_label: plot.x_label.clone().unwrap_or_else(|| plot.x.clone()),
         y_label: plot.y_label.clone().unwrap_or_else(|| shared_label(&y)),
+        along: match table.over.contains(&plot.x) {
+            true => plot.x.clone(),
+            false => table.over.last().cloned().unwrap_or_default(),
+        },
         x: plot.x.clone(),
         y,
         x_scale: plot.x_scale,

@@ -100,7 +100,7 @@ pub(crate) fn on_h200() -> Facts {
     facts
 }
 
-fn on_sim() -> Facts {
+pub(crate) fn on_sim() -> Facts {
     let mut facts = Facts::sample();
     facts.device.info = Some(DeviceInfo {
         kind: DeviceKind::Sim,
