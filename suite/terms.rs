@@ -72,6 +72,15 @@ named_enum! {
 }
 
 named_enum! {
+    /// How a plot's axis maps numbers to places. A logarithmic one has no place for zero and below.
+    Scale {
+        Linear = "linear",
+        Log2 = "log2",
+        Log10 = "log10",
+    }
+}
+
+named_enum! {
     /// The outcome of a case.
     Outcome {
         Pass = "pass",

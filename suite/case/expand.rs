@@ -95,12 +95,15 @@ pub(super) fn case(
     params: IndexMap<String, AxisValue>,
     image: ImageKind,
 ) -> Case {
-    let check = suite.gates.get(gate).map(|g| check_kind(&g.check));
+    let spec = suite.gates.get(gate);
+    let check = spec.map(|g| check_kind(&g.check));
+    let subject = spec.and_then(|g| g.subject.as_ref());
     Case {
         id: format!("{}::{image}", stem(&suite.name, gate, &params)),
         suite: suite.name.clone(),
         block,
         gate: gate.to_owned(),
+        subject: subject.unwrap_or(&suite.subject).clone(),
         check: check.unwrap_or("unknown").to_owned(),
         image,
         params,

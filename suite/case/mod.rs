@@ -36,6 +36,8 @@ pub struct Case {
     /// Index into [`Suite::blocks`]: where the inputs come from.
     pub block: usize,
     pub gate: String,
+    /// The implementation that the gate judges.
+    pub subject: String,
     /// The kind of the gate's check: `exact`, `timings`, …
     pub check: String,
     pub image: ImageKind,

@@ -10,6 +10,7 @@ fn gate() -> Gate {
         place: Place::default(),
     };
     Gate {
+        subject: None,
         check: Check::Assert {
             run: "run".into(),
             that,
@@ -50,6 +51,8 @@ fn suite(name: &str, blocks: Vec<Block>) -> Suite {
     Suite {
         name: name.into(),
         title: String::new(),
+
+        subject: "the suite".into(),
         path: format!("specs/{name}.yaml"),
         sha256: String::new(),
         kernels: Vec::new(),
@@ -85,6 +88,23 @@ fn worked() -> Suite {
 fn ids(profile: Profile, images: &[ImageKind]) -> Vec<String> {
     let cases = expand(&[worked()], profile, images).unwrap();
     cases.into_iter().map(|c| c.id).collect()
+}
+
+#[test]
+fn a_gates_subject_is_its_own_or_the_suites() {
+    let mut suite = worked();
+    suite.gates["exact"].subject = Some("the other one".into());
+    let subjects: Vec<String> = expand(&[suite], Profile::Huge, &[ImageKind::Jit])
+        .unwrap()
+        .into_iter()
+        .map(|case| case.subject)
+        .collect();
+    assert_eq!(subjects, ["the suite"]);
+    let mut suite = worked();
+    suite.gates["total"].subject = Some("the total".into());
+    let found = |id: &str| find(std::slice::from_ref(&suite), id).unwrap().subject;
+    assert_eq!(found("compaction::total::keep=26::n=7::jit"), "the total");
+    assert_eq!(found("compaction::exact::pattern=all::jit"), "the suite");
 }
 
 #[test]

@@ -215,6 +215,9 @@ pub(super) enum Report {
         /// As `run --redact`, for a run that was recorded without.
         #[arg(long)]
         redact: bool,
+        /// Write the plots of the run's tables into this folder, as SVG, and show what was written instead of the run.
+        #[arg(long, value_name = "DIR", conflicts_with = "format")]
+        plots: Option<PathBuf>,
     },
 }
 

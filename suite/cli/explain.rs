@@ -15,6 +15,7 @@ pub(super) fn explain(
     signatures: &dyn Signatures,
 ) -> String {
     let mut text = format!("{}\n{}: {}\n", case.id, suite.path, suite.title);
+    section(&mut text, "subject", std::slice::from_ref(&case.subject));
     section(&mut text, "check", std::slice::from_ref(&case.check));
     let axes: Vec<String> = case
         .params

@@ -40,6 +40,7 @@ fn as_json(planned: &PlannedCase) -> serde_json::Value {
         "id": case.id,
         "suite": case.suite,
         "gate": case.gate,
+        "subject": case.subject,
         "check": case.check,
         "image": case.image,
         "params": params,

@@ -15,6 +15,7 @@ mod folders;
 mod kernels;
 mod list;
 mod output;
+mod plots;
 mod report;
 mod table;
 #[cfg(test)]
@@ -83,9 +84,14 @@ fn answer(command: Command, environment: Options) -> Outcome {
                 reports,
                 format,
                 redact,
+                plots,
             } => {
                 let reports = reports.unwrap_or(environment.reports);
-                report::show(run.as_deref(), reports, format, redact)
+                let report = report::load(run.as_deref(), reports, redact)?;
+                match plots {
+                    Some(folder) => plots::write(&report.report, &folder),
+                    None => report::show(&report, format),
+                }
             }
         },
     }

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::args::{Format, ShowFormat};
 use super::output::{self, Answer, Failure, Outcome};
 use super::table::columns;
-use crate::archive::{Listed, State, Store};
+use crate::archive::{Listed, Loaded, State, Store};
 use crate::report::{Redactor, summary_markdown, summary_text, to_json};
 use crate::runner::width;
 
@@ -76,12 +76,7 @@ fn as_json(run: &Listed) -> serde_json::Value {
 }
 
 /// A run as it was recorded, or without what identifies a card or a person; the newest when none is named.
-pub(super) fn show(
-    run: Option<&str>,
-    reports: PathBuf,
-    format: ShowFormat,
-    redact: bool,
-) -> Outcome {
+pub(super) fn load(run: Option<&str>, reports: PathBuf, redact: bool) -> Result<Loaded, Failure> {
     let store = Store::open(reports);
     let mut loaded = match run {
         Some(run) => store.load(run)?,
@@ -91,6 +86,10 @@ pub(super) fn show(
         let redactor = Redactor::of(&loaded.report.device);
         loaded.report = redactor.report(loaded.report).map_err(Failure::usage)?;
     }
+    Ok(loaded)
+}
+
+pub(super) fn show(loaded: &Loaded, format: ShowFormat) -> Outcome {
     let report = &loaded.report;
     Ok(Answer::from(match format {
         ShowFormat::Json => to_json(report).map_err(Failure::usage)?,

@@ -225,6 +225,60 @@ fn the_archive_is_listed_and_shown() {
 }
 
 #[test]
+fn plots_are_files_and_their_names_the_answer() {
+    let dir = tempfile::tempdir().unwrap();
+    let evidence = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/docs/evidence/h200-580.159.04/report.json"
+    );
+    let mut report = crate::report::from_json(&std::fs::read_to_string(evidence).unwrap()).unwrap();
+    let run = dir.path().join("report.json");
+    let folder = dir.path().join("new/plots");
+    let show = |report: &crate::report::record::Report, folder: &std::path::Path| {
+        std::fs::write(&run, crate::report::to_json(report).unwrap()).unwrap();
+        answer(&format!(
+            "report show {} --plots {}",
+            run.display(),
+            folder.display()
+        ))
+    };
+    let none = show(&report, &folder).unwrap();
+    assert_eq!((none.code, folder.exists()), (0, false));
+    assert!(
+        none.text.starts_with("no plots: no table of run"),
+        "{}",
+        none.text
+    );
+
+    for table in &mut report.tables {
+        table.plot = serde_json::from_value(serde_json::json!({
+            "x": "kept_percent", "along": "keep", "y": ["scan_ms", "atomic_ms"],
+            "x_scale": "linear", "y_scale": "linear", "x_label": "kept, %",
+        }))
+        .unwrap();
+    }
+    report.tables[1].rows.clear();
+    let svg = folder.join("compaction.survival_sweep.sass.svg");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(&svg, "of an earlier run").unwrap();
+    let answer = show(&report, &folder).unwrap();
+    assert_eq!(
+        answer.text,
+        format!(
+            "wrote {}\nleft out compaction.survival_sweep.jit.svg: no row has a number for kept_percent and for \
+             scan_ms, atomic_ms\n",
+            svg.display()
+        )
+    );
+    assert!(std::fs::read_to_string(&svg).unwrap().starts_with("<svg "));
+    let failure = show(&report, &run.join("below_a_file")).unwrap_err();
+    assert_eq!(failure.code, 3);
+    assert!(failure.text.contains("below_a_file"), "{}", failure.text);
+    let both = parse("report show --plots here --format json").unwrap_err();
+    assert_eq!(both.exit_code(), 2);
+}
+
+#[test]
 fn the_newest_run_is_shown_where_none_is_named() {
     let dir = tempfile::tempdir().unwrap();
     let show = format!("report show --reports {}", dir.path().display());

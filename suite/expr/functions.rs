@@ -13,6 +13,7 @@ pub(super) const KNOWN: &[(&str, &str)] = &[
     ("max", "max(a, b)"),
     ("pow", "pow(base, exponent)"),
     ("abs", "abs(x)"),
+    ("choose", "choose(condition, a, b)"),
 ];
 
 pub(super) fn is_known(name: &str) -> bool {
@@ -37,6 +38,16 @@ pub(super) fn register(engine: &mut Engine) {
         .register_fn("+", |a: i64| a)
         .register_fn("+", |a: f64| a)
         .register_fn("!", |a: bool| !a)
+        .register_fn("choose", |c: bool, a: i64, b: i64| if c { a } else { b })
+        .register_fn("choose", |c: bool, a: f64, b: f64| if c { a } else { b })
+        .register_fn(
+            "choose",
+            |c: bool, a: i64, b: f64| if c { float(a) } else { b },
+        )
+        .register_fn(
+            "choose",
+            |c: bool, a: f64, b: i64| if c { a } else { float(b) },
+        )
         .register_fn("ceil_div", ceil_div)
         .register_fn("ceil_log2", ceil_log2)
         .register_fn("next_pow2", next_pow2)

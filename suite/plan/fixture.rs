@@ -138,6 +138,7 @@ pub fn exact(run: &str, got: &str, want: Want) -> Check {
 
 pub fn gate(check: Check) -> Gate {
     Gate {
+        subject: None,
         check,
         expect: Expect::Pass,
         devices: Vec::new(),
@@ -148,6 +149,7 @@ pub fn gate(check: Check) -> Gate {
 
 pub fn row(run: &str, verify: Vec<Verify>) -> Row {
     Row {
+        subject: None,
         prepare: Vec::new(),
         prepare_each: Vec::new(),
         run: run.into(),
@@ -172,6 +174,7 @@ pub fn suite(n: i64) -> Suite {
     Suite {
         name: "s".into(),
         title: String::new(),
+        subject: "the fixture".into(),
         path: "specs/s.yaml".into(),
         sha256: String::new(),
         kernels: vec!["first".into(), "second".into()],
@@ -229,6 +232,7 @@ impl Suite {
             suite: self.name.clone(),
             block: 0,
             gate: gate.into(),
+            subject: self.subject.clone(),
             check: check_kind(&self.gates[gate].check).into(),
             image: ImageKind::Jit,
             params: axes

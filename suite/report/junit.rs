@@ -72,6 +72,9 @@ fn test_case(case: &CaseRecord) -> TestCase {
     let mut test = TestCase::new(xml_text(&case.id), status);
     test.set_classname(xml_text(&format!("{}.{}", case.suite, case.gate)));
     test.set_time(duration(case.duration_ms));
+    if !case.subject.is_empty() {
+        test.add_property(("subject", xml_text(&case.subject).as_str()));
+    }
     test
 }
 

@@ -1,7 +1,7 @@
 //! The record of a run and how it is shown.
 //!
 //! Owns: the versioned record (`report.json`, `results.jsonl`), its JSON Schema, redaction, the evaluated `tables`
-//! of suites, and the views of a record: terminal, Markdown and JUnit. May import `outcome`, `terms`,
+//! of suites, and the views of a record: terminal, Markdown, JUnit and plots. May import `outcome`, `terms`,
 //! `device` (info), `identity` (fields) and `spec` (model); it never reads the archive.
 //!
 //! ```
@@ -15,6 +15,7 @@ mod assemble;
 mod json;
 pub mod junit;
 mod markdown;
+pub mod plot;
 pub mod record;
 mod redact;
 mod summary;

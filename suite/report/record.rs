@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::device::DeviceInfo;
 use crate::identity::Field;
 use crate::outcome::{Finding, Reason};
-use crate::terms::{ImageKind, Outcome};
+use crate::terms::{ImageKind, Outcome, Scale};
 
 pub const SCHEMA: &str = "cuda-gates.report/1.0";
 
@@ -23,6 +23,10 @@ pub struct CaseRecord {
     pub id: String,
     pub suite: String,
     pub gate: String,
+    /// The implementation that the gate judges: its own `subject`, else the suite's, else the suite's title. Empty in
+    /// records from before there were any.
+    #[serde(skip_serializing_if = "String::is_empty", default)]
+    pub subject: String,
     pub check: String,
     pub image: ImageKind,
     /// Axis → value, in the spec's order.
@@ -54,6 +58,9 @@ pub struct CaseRecord {
 /// One timing row. Times are absent on the simulated device, which has no clock, and where the row's output is wrong.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Timing {
+    /// The implementation it times, where that is not the gate's.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub subject: Option<String>,
     pub warmups: u32,
     /// Timed single runs, and runs in the batch.
     pub runs: u32,
@@ -114,19 +121,46 @@ pub struct Report {
 pub struct TableRecord {
     pub suite: String,
     pub name: String,
-    /// The axis whose values are the rows.
+    /// The axis whose values are the rows; the first, where there are several.
     pub over: String,
+    /// The axes that the first columns hold: those of the table's `over`, then the others that vary. Empty in records
+    /// from before there were any: then `over` alone is known.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub axes: Vec<String>,
     pub image: ImageKind,
     /// Axes that have one value in every row.
     #[serde(skip_serializing_if = "IndexMap::is_empty", default)]
     pub fixed: IndexMap<String, serde_json::Value>,
-    /// `over`, then the other axes that vary, then the table's own columns.
+    /// The axes, then the table's own columns.
     pub columns: Vec<String>,
     /// Cells in the order of `columns`; `null` where a value does not exist (a row left out, no hardware).
     pub rows: Vec<Vec<serde_json::Value>>,
     /// Cells that exist but could not be computed, with the reason.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub notes: Vec<String>,
+    /// Columns computed from times by the host's clock, not the device's.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub host_clock: Vec<String>,
+    /// How the table is drawn. A table with a plot is recorded even where it has no row.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub plot: Option<PlotRecord>,
+}
+
+/// A table's `plot`, its defaults filled in.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PlotRecord {
+    /// The column that is the horizontal axis.
+    pub x: String,
+    /// The axis whose values are the points of a line; the others that vary give a picture each.
+    pub along: String,
+    /// The columns that are lines.
+    pub y: Vec<String>,
+    pub x_scale: Scale,
+    pub y_scale: Scale,
+    pub x_label: String,
+    /// Empty where the lines share no unit.
+    #[serde(skip_serializing_if = "String::is_empty", default)]
+    pub y_label: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

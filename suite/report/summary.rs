@@ -141,7 +141,8 @@ impl Summary {
             *skips.entry(reason).or_insert(0) += 1;
         }
         let mut grids = timing_grids(report);
-        grids.extend(report.tables.iter().map(table_grid));
+        let tables = report.tables.iter().filter(|table| !table.rows.is_empty());
+        grids.extend(tables.map(table_grid));
         Self {
             header: header(report),
             troubles: troubles(&report.cases),
@@ -413,31 +414,34 @@ fn table_grid(table: &TableRecord) -> Grid {
         about.push_str(&format!(", {axis}={}", plain(value)));
     }
     about.push_str(&format!(" ({})", table.image));
+    // An axis' value stands as the ids have it.
+    let axes = table.axes.len().max(1);
+    let cell = |(index, value): (usize, &Value)| match index < axes {
+        true => plain(value),
+        false => number(value),
+    };
     let rows = table
         .rows
         .iter()
-        .map(|row| {
-            let mut cells: Vec<String> = row.iter().map(number).collect();
-            if let (Some(first), Some(value)) = (cells.first_mut(), row.first()) {
-                *first = plain(value);
-            }
-            cells
-        })
-        .collect();
+        .map(|row| row.iter().enumerate().map(cell).collect());
+    let over = match table.axes.as_slice() {
+        [] => table.over.clone(),
+        axes => axes.join(", "),
+    };
     Grid {
-        title: format!("{}: {} over {}{about}", table.suite, table.name, table.over),
+        title: format!("{}: {} over {over}{about}", table.suite, table.name),
         columns: table.columns.clone(),
-        labels: 1,
-        rows,
+        labels: axes,
+        rows: rows.collect(),
         notes: table.notes.clone(),
         spare: None,
     }
 }
 
-/// A cell: integers with thousands separated, floats with about four digits, nothing for `null`.
+/// A cell: integers with thousands separated, floats with about four digits, a dash for `null`.
 fn number(value: &Value) -> String {
     match value {
-        Value::Null => String::new(),
+        Value::Null => "–".to_owned(),
         Value::Number(n) if n.is_f64() => float(n.as_f64().unwrap_or(f64::NAN)),
         Value::Number(n) => grouped(&n.to_string()),
         other => plain(other),

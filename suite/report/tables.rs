@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
-use super::record::{CaseRecord, TableRecord};
-use crate::spec::model::{Expr, Suite, Table};
+use super::record::{CaseRecord, PlotRecord, TableRecord};
+use crate::spec::model::{Expr, Plot, Suite, Table};
 use crate::terms::ImageKind;
 
 /// Names an expression may use, and their values.
@@ -25,7 +25,7 @@ pub trait Evaluate {
 }
 
 /// Every table of every suite for each image it has cases for, in the suites' order. Tables without any value are
-/// left out.
+/// left out, but for those with a plot: it must be possible to say why there is none.
 pub fn evaluate(suites: &[Suite], cases: &[CaseRecord], with: &dyn Evaluate) -> Vec<TableRecord> {
     let mut tables = Vec::new();
     for suite in suites {
@@ -40,13 +40,21 @@ pub fn evaluate(suites: &[Suite], cases: &[CaseRecord], with: &dyn Evaluate) -> 
             for image in &images {
                 let groups: Vec<&Group> = groups
                     .iter()
-                    .filter(|g| g.image == *image && g.params.contains_key(&table.over))
+                    .filter(|g| g.image == *image && is_over(g, table))
                     .collect();
                 tables.extend(one_table(suite, name, table, *image, &groups, with));
             }
         }
     }
     tables
+}
+
+/// Whether the axes that the table is over are there.
+fn is_over(group: &Group<'_>, table: &Table) -> bool {
+    table
+        .over
+        .iter()
+        .all(|axis| group.params.contains_key(axis))
 }
 
 /// The cases of one input (equal parameters) and image.
@@ -126,45 +134,109 @@ fn one_table(
             kept.push((group, cells));
         }
     }
-    if kept.is_empty() {
+    if groups.is_empty() || (kept.is_empty() && table.plot.is_none()) {
         return None;
     }
     notes.dedup();
     let (fixed, varying) = split_axes(&table.over, &kept);
-    let mut columns = vec![table.over.clone()];
-    columns.extend(varying.iter().cloned());
-    columns.extend(table.columns.keys().cloned());
-    let axis = |group: &Group<'_>, axis: &str| group.params.get(axis).cloned().unwrap_or_default();
+    let axes: Vec<String> = table.over.iter().cloned().chain(varying).collect();
+    let columns = axes.iter().chain(table.columns.keys()).cloned().collect();
+    let host_clock = host_columns(table, &kept);
+    let axis =
+        |group: &Group<'_>, axis: &String| group.params.get(axis).cloned().unwrap_or_default();
     let rows = kept
         .into_iter()
-        .map(|(group, cells)| {
-            let mut row = vec![axis(group, &table.over)];
-            row.extend(varying.iter().map(|a| axis(group, a)));
-            row.extend(cells);
-            row
-        })
+        .map(|(group, cells)| axes.iter().map(|a| axis(group, a)).chain(cells).collect())
         .collect();
     Some(TableRecord {
         suite: suite.name.clone(),
         name: name.to_owned(),
-        over: table.over.clone(),
+        over: table.over.first().cloned().unwrap_or_default(),
+        plot: table.plot.as_ref().map(|plot| plot_record(plot, table)),
+        axes,
         image,
         fixed,
         columns,
         rows,
         notes,
+        host_clock,
     })
+}
+
+/// The columns that use a row whose times are of the host's clock.
+fn host_columns(table: &Table, kept: &[(&Group<'_>, Vec<Value>)]) -> Vec<String> {
+    let is_host = |path: &[String]| {
+        let [rows, row, ..] = path else { return false };
+        let clock = |names: &Names| {
+            names
+                .get("rows")?
+                .get(row)?
+                .get("clock")?
+                .as_str()
+                .map(str::to_owned)
+        };
+        rows == "rows"
+            && kept
+                .iter()
+                .any(|(g, _)| clock(&g.names).as_deref() == Some("host"))
+    };
+    let columns = table.columns.iter();
+    columns
+        .filter(|(_, expr)| paths(&expr.source).iter().any(|path| is_host(path)))
+        .map(|(name, _)| name.clone())
+        .collect()
+}
+
+/// A plot with its defaults filled in.
+fn plot_record(plot: &Plot, table: &Table) -> PlotRecord {
+    let all = || {
+        table
+            .columns
+            .keys()
+            .filter(|name| **name != plot.x)
+            .cloned()
+    };
+    let y = if plot.y.is_empty() {
+        all().collect()
+    } else {
+        plot.y.clone()
+    };
+    PlotRecord {
+        x_label: plot.x_label.clone().unwrap_or_else(|| plot.x.clone()),
+        y_label: plot.y_label.clone().unwrap_or_else(|| shared_label(&y)),
+        along: match table.over.contains(&plot.x) {
+            true => plot.x.clone(),
+            false => table.over.last().cloned().unwrap_or_default(),
+        },
+        x: plot.x.clone(),
+        y,
+        x_scale: plot.x_scale,
+        y_scale: plot.y_scale,
+    }
+}
+
+/// One line's name, or the unit that the names of all end with: `scan_ms` and `atomic_ms` are in `ms`.
+fn shared_label(names: &[String]) -> String {
+    let unit = |name: &String| name.rsplit_once('_').map(|(_, unit)| unit.to_owned());
+    match names {
+        [one] => one.clone(),
+        [first, others @ ..] => {
+            let shared = unit(first).filter(|u| others.iter().all(|o| unit(o).as_ref() == Some(u)));
+            shared.unwrap_or_default()
+        }
+        [] => String::new(),
+    }
 }
 
 /// Axes besides `over`: those with one value in every row, and the names of the others.
 fn split_axes(
-    over: &str,
+    over: &[String],
     kept: &[(&Group<'_>, Vec<Value>)],
 ) -> (IndexMap<String, Value>, Vec<String>) {
     let mut fixed = IndexMap::new();
     let mut varying = Vec::new();
     for axis in kept.iter().flat_map(|(g, _)| g.params.keys()) {
-        if axis == over || fixed.contains_key(axis) || varying.contains(axis) {
+        if over.contains(axis) || fixed.contains_key(axis) || varying.contains(axis) {
             continue;
         }
         let first = kept[0].0.params.get(axis);

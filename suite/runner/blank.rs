@@ -22,6 +22,7 @@ pub(super) fn blank_case(id: &str) -> Case {
         suite: "s".into(),
         block: 0,
         gate: "g".into(),
+        subject: "what is judged".into(),
         check: "exact".into(),
         image: crate::terms::ImageKind::Jit,
         params: Default::default(),

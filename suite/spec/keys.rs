@@ -5,6 +5,7 @@ pub(super) const SUITE: &[&str] = &[
     "version",
     "suite",
     "title",
+    "subject",
     "kernels",
     "cases",
     "axes",
@@ -39,7 +40,7 @@ pub(super) const STEPS: &[(&str, &[&str])] = &[
 ];
 
 /// Keys of every gate.
-pub(super) const GATE: &[&str] = &["check", "run", "expect", "devices", "report"];
+pub(super) const GATE: &[&str] = &["check", "subject", "run", "expect", "devices", "report"];
 /// Each check, with the keys it adds; timings have no `run`.
 pub(super) const CHECKS: &[(&str, &[&str])] = &[
     ("scan_total", &["got", "want"]),
@@ -61,9 +62,18 @@ pub(super) const TOLERANCE: &[&str] = &["ulps", "relative"];
 pub(super) const EXPECT: &[&str] = &["fail", "error"];
 pub(super) const FAIL: &[&str] = &["cuda", "sim"];
 pub(super) const MEASURE: &[&str] = &["against"];
-pub(super) const ROW: &[&str] = &["prepare", "prepare_each", "run", "bytes", "when", "verify"];
+pub(super) const ROW: &[&str] = &[
+    "subject",
+    "prepare",
+    "prepare_each",
+    "run",
+    "bytes",
+    "when",
+    "verify",
+];
 pub(super) const BOUND: &[&str] = &["that", "cards"];
-pub(super) const TABLE: &[&str] = &["over", "columns"];
+pub(super) const TABLE: &[&str] = &["over", "columns", "plot"];
+pub(super) const PLOT: &[&str] = &["x", "y", "x_scale", "y_scale", "x_label", "y_label"];
 
 /// Beside the reference's own name.
 pub(super) const WANT_REFERENCE: &[&str] = &["map", "of"];

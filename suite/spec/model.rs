@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
 
-use crate::terms::{DeviceKind, FindingKind, Order, Profile, ReasonKind, Tolerance};
+use crate::terms::{DeviceKind, FindingKind, Order, Profile, ReasonKind, Scale, Tolerance};
 use crate::value::ElementType;
 
 pub use crate::expr::{Expr, Place};
@@ -24,6 +24,8 @@ pub struct Template {
 pub struct Suite {
     pub name: String,
     pub title: String,
+    /// What implementation its gates judge, where they do not say: the file's `subject`, else the title.
+    pub subject: String,
     /// As given or found: `specs/compaction.yaml`.
     pub path: String,
     /// Of the file's bytes, lower-case hex.
@@ -56,6 +58,17 @@ pub enum Axis {
     /// Quick and full alike.
     Always(Vec<AxisValue>),
     PerProfile(BTreeMap<Profile, Vec<AxisValue>>),
+}
+
+impl Axis {
+    /// Of every profile.
+    pub fn values(&self) -> impl Iterator<Item = &AxisValue> {
+        let lists: Vec<&[AxisValue]> = match self {
+            Axis::Always(values) => vec![values],
+            Axis::PerProfile(lists) => lists.values().map(Vec::as_slice).collect(),
+        };
+        lists.into_iter().flatten()
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -158,6 +171,8 @@ pub enum Arg {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gate {
+    /// The implementation it judges, where that is not the suite's.
+    pub subject: Option<String>,
     pub check: Check,
     pub expect: Expect,
     /// Empty: every device.
@@ -275,6 +290,8 @@ pub struct Timings {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
+    /// The implementation it times, where that is not the gate's.
+    pub subject: Option<String>,
     pub prepare: Vec<String>,
     pub prepare_each: Vec<String>,
     pub run: String,
@@ -302,7 +319,23 @@ pub struct Bound {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
-    /// The axis whose values are the rows.
-    pub over: String,
+    /// The axes whose values' combinations are the rows; at least one.
+    pub over: Vec<String>,
     pub columns: IndexMap<String, Expr>,
+    pub plot: Option<Plot>,
+}
+
+/// How a table is drawn.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plot {
+    /// An axis of `over`, or a column.
+    pub x: String,
+    /// Columns, a line each. Empty: every column but `x`.
+    pub y: Vec<String>,
+    pub x_scale: Scale,
+    pub y_scale: Scale,
+    pub x_label: Option<String>,
+    pub y_label: Option<String>,
+    /// Of `x`.
+    pub place: Place,
 }

@@ -355,6 +355,12 @@ fn a_list_is_names_alone_and_leaves_no_trace() {
         "mine::by_script::n=7::jit\nmine::by_script::n=300::jit\n"
     );
     assert_eq!(ran.stderr, "");
+    let ran = place
+        .run(&["list", "by_script", "--format", "json"])
+        .ends(0);
+    let list: Value = serde_json::from_str(&ran.stdout).unwrap();
+    let title = MINE.lines().find_map(|line| line.strip_prefix("title: "));
+    assert_eq!(list["cases"][0]["subject"].as_str(), title);
     assert!(!place.reports().exists());
 }
 

@@ -81,6 +81,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("libloading", &["image"]),
     ("quick_junit", &["report"]),
     ("comfy_table", &["report"]),
+    ("plotters", &["report/plot"]),
     ("indicatif", &["runner"]),
     ("clap", &["cli"]),
     ("jiff", &["archive"]),

@@ -148,6 +148,7 @@ impl Execute for Actor {
             id: id.to_owned(),
             suite: "worker".into(),
             gate: "act".into(),
+            subject: String::new(),
             check: "exact".into(),
             image: ImageKind::Jit,
             params: Default::default(),

@@ -35,6 +35,7 @@ pub(crate) fn case(gate: &str, keep: i64, outcome: Outcome) -> CaseRecord {
         id,
         suite: "compaction".to_owned(),
         gate: gate.to_owned(),
+        subject: "scanned compaction".to_owned(),
         check: "exact".to_owned(),
         image: ImageKind::Jit,
         params: params(&[("keep", json!(keep)), ("n", json!(8_387_997))]),
@@ -57,6 +58,7 @@ pub(crate) fn case(gate: &str, keep: i64, outcome: Outcome) -> CaseRecord {
 
 fn timing(median_ms: f64, floor_ms: f64) -> Timing {
     Timing {
+        subject: None,
         warmups: 3,
         runs: 10,
         min_ms: Some(median_ms * 0.9),
@@ -98,7 +100,7 @@ pub(crate) fn on_h200() -> Facts {
     facts
 }
 
-fn on_sim() -> Facts {
+pub(crate) fn on_sim() -> Facts {
     let mut facts = Facts::sample();
     facts.device.info = Some(DeviceInfo {
         kind: DeviceKind::Sim,
@@ -140,6 +142,7 @@ fn passing() -> Report {
         suite: "compaction".to_owned(),
         name: "survival_sweep".to_owned(),
         over: "keep".to_owned(),
+        axes: vec!["keep".to_owned()],
         image: ImageKind::Jit,
         fixed: params(&[("n", json!(8_387_997))]),
         columns: ["keep", "kept_percent", "survivors", "scan_ms"]
@@ -160,6 +163,8 @@ fn passing() -> Report {
             ],
         ],
         notes: Vec::new(),
+        host_clock: Vec::new(),
+        plot: None,
     };
     on_h200().into_report(cases, vec![table])
 }

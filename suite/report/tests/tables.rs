@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use super::super::record::{CaseRecord, Timing};
 use super::super::tables::{Evaluate, Names, evaluate};
 use super::{case, passing};
-use crate::spec::model::{Expr, Place, Suite, Table};
-use crate::terms::{ImageKind, Outcome};
+use crate::spec::model::{Expr, Place, Plot, Suite, Table};
+use crate::terms::{ImageKind, Outcome, Scale};
 
 /// Paths and quotients of paths: enough to see what a column is given.
 struct Paths;
@@ -59,6 +59,7 @@ fn suite(over: &str, columns: &[(&str, &str)]) -> Suite {
     Suite {
         name: "compaction".to_owned(),
         title: String::new(),
+        subject: String::new(),
         path: String::new(),
         sha256: String::new(),
         kernels: Vec::new(),
@@ -71,8 +72,9 @@ fn suite(over: &str, columns: &[(&str, &str)]) -> Suite {
         tables: IndexMap::from([(
             "sweep".to_owned(),
             Table {
-                over: over.to_owned(),
+                over: over.split(' ').map(str::to_owned).collect(),
                 columns,
+                plot: None,
             },
         )]),
     }
@@ -204,6 +206,97 @@ fn images_are_apart_and_axes_that_vary_are_columns() {
     );
     assert_eq!(tables[1].image, ImageKind::Sass);
     assert_eq!(tables[1].columns, ["keep", "launches"]);
+}
+
+#[test]
+fn a_table_over_several_axes_leads_with_them_even_where_one_is_fixed() {
+    let mut cases = [case("g", 26, Outcome::Pass), case("g", 128, Outcome::Pass)];
+    cases[0].params.insert("m".to_owned(), json!("a"));
+    cases[1].params.insert("m".to_owned(), json!("b"));
+    let tables = evaluate(
+        &[suite("n keep", &[("launches", "g.launches")])],
+        &cases,
+        &Paths,
+    );
+    assert_eq!(tables[0].axes, ["n", "keep", "m"]);
+    assert_eq!(tables[0].columns, ["n", "keep", "m", "launches"]);
+    assert_eq!(
+        tables[0].rows[1],
+        [json!(8_387_997), json!(128), json!("b"), json!(7)]
+    );
+    assert!(tables[0].fixed.is_empty());
+    let none = evaluate(
+        &[suite("keep pattern", &[("launches", "g.launches")])],
+        &cases,
+        &Paths,
+    );
+    assert!(none.is_empty(), "no case has both axes");
+}
+
+fn plotted(y: &[&str], columns: &[(&str, &str)]) -> Suite {
+    let mut suite = suite("keep", columns);
+    suite.tables["sweep"].plot = Some(Plot {
+        x: "keep".to_owned(),
+        y: y.iter().map(|y| (*y).to_owned()).collect(),
+        x_scale: Scale::Log2,
+        y_scale: Scale::Linear,
+        x_label: None,
+        y_label: None,
+        place: Place::default(),
+    });
+    suite
+}
+
+#[test]
+fn a_plots_defaults_are_filled_in() {
+    let columns = [("a_ms", "n"), ("b_ms", "n"), ("b", "n")];
+    let plot = |y: &[&str]| {
+        let tables = evaluate(
+            &[plotted(y, &columns)],
+            &[case("g", 26, Outcome::Pass)],
+            &Paths,
+        );
+        tables[0].plot.clone().unwrap()
+    };
+    let all = plot(&[]);
+    assert_eq!(all.y, ["a_ms", "b_ms", "b"]);
+    assert_eq!((all.x_label.as_str(), all.y_label.as_str()), ("keep", ""));
+    assert_eq!((all.x_scale, all.y_scale), (Scale::Log2, Scale::Linear));
+    assert_eq!(plot(&["a_ms", "b_ms"]).y_label, "ms");
+    assert_eq!(plot(&["b"]).y_label, "b");
+}
+
+#[test]
+fn a_table_with_a_plot_is_recorded_without_a_row() {
+    let cases = [case("g", 26, Outcome::Pass)];
+    let tables = evaluate(
+        &[plotted(&[], &[("ms", "rows.copy.median_ms")])],
+        &cases,
+        &Paths,
+    );
+    assert_eq!(tables[0].rows, Vec::<Vec<Value>>::new());
+    assert_eq!(tables[0].columns, ["keep", "ms"]);
+    assert_eq!(evaluate(&[plotted(&[], &[("ms", "n")])], &[], &Paths), []);
+}
+
+#[test]
+fn columns_of_the_hosts_clock_are_told_apart() {
+    let mut times = case("times", 26, Outcome::Pass);
+    for (row, clock) in [("cpu", "host"), ("gpu", "device")] {
+        let timing = Timing {
+            median_ms: Some(2.0),
+            clock: clock.to_owned(),
+            ..Timing::default()
+        };
+        times.timings.insert(row.to_owned(), timing);
+    }
+    let columns = [
+        ("cpu", "rows.cpu.median_ms"),
+        ("gpu", "rows.gpu.median_ms"),
+        ("ratio", "rows.gpu.median_ms / rows.cpu.median_ms"),
+    ];
+    let tables = evaluate(&[suite("keep", &columns)], &[times], &Paths);
+    assert_eq!(tables[0].host_clock, ["cpu", "ratio"]);
 }
 
 #[test]

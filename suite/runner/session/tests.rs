@@ -45,6 +45,7 @@ fn case(gate: &str) -> Case {
         suite: "s".into(),
         block: 0,
         gate: gate.into(),
+        subject: String::new(),
         check: "assert".into(),
         image: ImageKind::Jit,
         params: IndexMap::new(),
@@ -58,6 +59,7 @@ fn suite() -> Suite {
         place: Place::default(),
     };
     let gate = Gate {
+        subject: None,
         check: Check::Assert {
             run: "run".into(),
             that,
@@ -72,6 +74,7 @@ fn suite() -> Suite {
     Suite {
         name: "s".into(),
         title: String::new(),
+        subject: String::new(),
         path: "specs/s.yaml".into(),
         sha256: "00".into(),
         kernels: Vec::new(),

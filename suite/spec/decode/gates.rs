@@ -37,6 +37,7 @@ impl Decoder<'_> {
             let keys: Vec<_> = keys::GATE.iter().chain(own).copied().collect();
             self.known_keys(&fields, "a gate", &keys);
         }
+        let subject = self.subject(&fields);
         let devices = fields.get("devices").map(|tree| self.devices(tree));
         let devices = devices.unwrap_or_default();
         let expect = fields.get("expect").map(|tree| self.expect(tree, &devices));
@@ -50,6 +51,7 @@ impl Decoder<'_> {
             self.check(&fields, check, run)
         };
         Some(Gate {
+            subject,
             check: check?,
             expect: expect.unwrap_or(Some(Expect::Pass))?,
             devices,

@@ -5,6 +5,7 @@ mod checks;
 mod gates;
 mod slices;
 mod steps;
+mod tables;
 mod timings;
 mod wants;
 
@@ -12,7 +13,7 @@ use indexmap::IndexMap;
 
 use super::fields::{Decoder, Fields};
 use super::keys;
-use super::model::{Buffer, Expr, Gate, Requirement, Step, Suite, Table};
+use super::model::{Buffer, Expr, Gate, Requirement, Step, Suite};
 use super::tree::{Content, Tree, Typed};
 use crate::value::ElementType;
 
@@ -26,9 +27,11 @@ impl Decoder<'_> {
         self.version(&fields);
         let name = self.suite_name(&fields).unwrap_or_default();
         let title = fields.get("title").and_then(|t| self.text(t, "a title"));
+        let title = title.unwrap_or_else(|| name.clone());
         self.distinct_names(&fields);
         Some(Suite {
-            title: title.unwrap_or_else(|| name.clone()),
+            subject: self.subject(&fields).unwrap_or_else(|| title.clone()),
+            title,
             name,
             path: self.path.to_string(),
             sha256,
@@ -41,6 +44,12 @@ impl Decoder<'_> {
             gates: self.gates(&fields),
             tables: self.tables(&fields),
         })
+    }
+
+    /// The implementation that a suite, a gate or a row is about.
+    fn subject(&self, fields: &Fields<'_>) -> Option<String> {
+        let text = self.text(fields.get("subject")?, "a subject")?;
+        Some(text.split_whitespace().collect::<Vec<_>>().join(" "))
     }
 
     fn version(&self, fields: &Fields<'_>) {
@@ -213,31 +222,6 @@ impl Decoder<'_> {
                 decoder.incomplete.set(true);
             }
             gate
-        })
-    }
-
-    fn tables(&self, fields: &Fields<'_>) -> IndexMap<String, Table> {
-        self.section(fields, "tables", |decoder, tree, name| {
-            let place = decoder.key_place(fields, "tables", name);
-            decoder.name(name, place, "a table");
-            let fields = decoder.fields(tree, "a table", keys::TABLE)?;
-            let axes = decoder.survey.axes.iter().map(String::as_str);
-            let over = decoder.required(&fields, "a table", "over");
-            let over = over.and_then(|tree| decoder.declared(tree, "axis", axes));
-            let columns = decoder.required(&fields, "a table", "columns");
-            let columns = columns.and_then(|tree| decoder.mapping(tree, "`columns`"))?;
-            if columns.entries.is_empty() {
-                decoder.log.add(columns.place, "a table needs a column");
-            }
-            let decoded = columns.entries.iter().filter_map(|entry| {
-                decoder.name(&entry.key, entry.place, "a column");
-                let expr = decoder.expr(&entry.value, "an expression")?;
-                Some((entry.key.clone(), expr))
-            });
-            Some(Table {
-                columns: decoded.collect(),
-                over: over?,
-            })
         })
     }
 

@@ -77,6 +77,7 @@ impl Decoder<'_> {
             }
         };
         Some(Row {
+            subject: self.subject(&fields),
             prepare,
             prepare_each,
             run: run?,

@@ -17,6 +17,8 @@ macro_rules! gates {
             $($(#[$meta])* $name {
                 /// The pipeline that is run.
                 run: String,
+                /// The implementation it judges; the suite's where it is left out.
+                subject: Option<String>,
                 expect: Option<Expect>,
                 /// Only on these devices.
                 devices: Option<OneOrMany<DeviceKind>>,
@@ -26,6 +28,7 @@ macro_rules! gates {
             },)*
             /// Rows of times, each verified.
             Timings {
+                subject: Option<String>,
                 expect: Option<Expect>,
                 devices: Option<OneOrMany<DeviceKind>>,
                 report: Option<BTreeMap<String, Measure>>,
@@ -150,6 +153,8 @@ pub(super) struct Measure {
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub(super) struct Row {
+    /// The implementation it times; the gate's where it is left out.
+    subject: Option<String>,
     /// Pipelines run once, untimed, before the warm-ups.
     prepare: Option<OneOrMany<String>>,
     /// Pipelines run untimed before every run.

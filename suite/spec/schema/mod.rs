@@ -15,6 +15,7 @@ use std::collections::BTreeMap;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::Value;
 
+use crate::terms::Scale;
 use crate::value::ElementType;
 use gates::Gate;
 
@@ -111,6 +112,8 @@ struct SuiteFile {
     /// The suite's name, first part of each test's name.
     suite: String,
     title: Option<String>,
+    /// The implementation that the gates judge; the title where it is left out.
+    subject: Option<String>,
     /// Kernel files inside kernels/: compaction.cu.
     kernels: Vec<String>,
     /// Blocks: the union of their cases is the suite's.
@@ -272,7 +275,24 @@ struct ForStep {
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
 struct Table {
-    /// The axis whose values are the rows.
-    over: String,
+    /// The axes whose values' combinations are the rows.
+    over: OneOrMany<String>,
     columns: BTreeMap<String, Expr>,
+    plot: Option<Plot>,
+}
+
+/// How `report show --plots DIR` draws the table.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct Plot {
+    /// An axis of `over`, or a column; its cells are numbers.
+    x: String,
+    /// Columns, a line each; every column but `x` where it is left out.
+    y: Option<OneOrMany<String>>,
+    /// linear, where it is left out.
+    x_scale: Option<Scale>,
+    /// linear, where it is left out.
+    y_scale: Option<Scale>,
+    x_label: Option<String>,
+    y_label: Option<String>,
 }

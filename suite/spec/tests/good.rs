@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::spec::model::*;
-use crate::terms::{DeviceKind, FindingKind, Profile, ReasonKind};
+use crate::terms::{DeviceKind, FindingKind, Profile, ReasonKind, Scale};
 use crate::value::ElementType;
 
 pub(super) const EXAMPLES: &[(&str, &str)] = &[
@@ -110,6 +110,7 @@ fn compaction_decodes_to_its_blocks_gates_and_rows() {
     assert!(matches!(&**check, Check::Exact { run, .. } if run == "copy"));
     assert_eq!(timings.assert[0].cards, ["NVIDIA H200"]);
     assert_eq!(suite.tables["survival_sweep"].columns.len(), 6);
+    assert_eq!(suite.subject, suite.title, "where a suite names none");
 }
 
 #[test]
@@ -189,6 +190,29 @@ fn everything_else_decodes() {
     assert_eq!(shared.as_ref().map(|e| e.source.as_str()), Some("4 * 256"));
     assert_eq!(suite.blocks[0].inputs["b"].seed, Seed::CaseId);
     assert_eq!(suite.title, "everything");
+    assert_eq!(suite.subject, "all that the format has");
+    let subject = |gate: &str| suite.gates[gate].subject.as_deref();
+    assert_eq!((subject("ulps"), subject("near")), (Some("one more"), None));
+    let Check::Timings(times) = &suite.gates["times"].check else {
+        panic!("timings");
+    };
+    assert_eq!(times.rows["one"].subject.as_deref(), Some("a row's"));
+    let Some(plot) = &suite.tables["all"].plot else {
+        panic!("a plot");
+    };
+    assert_eq!(
+        (plot.x.as_str(), plot.y.join(" ").as_str()),
+        ("n", "one far")
+    );
+    assert_eq!((plot.x_scale, plot.y_scale), (Scale::Log2, Scale::Log10));
+    assert_eq!(plot.y_label.as_deref(), Some("GB/s"));
+    let both = &suite.tables["both"];
+    assert_eq!(both.over, ["kind", "n"]);
+    let plot = both
+        .plot
+        .as_ref()
+        .map(|plot| (plot.y.join(" "), plot.y_scale));
+    assert_eq!(plot, Some(("one".to_string(), Scale::Linear)));
 }
 
 fn with_files(text: &str) -> Suite {

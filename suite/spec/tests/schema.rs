@@ -55,6 +55,7 @@ fn the_schema_has_the_keys_that_the_decoder_knows() {
         ("Row", keys::ROW),
         ("Bound", keys::BOUND),
         ("Table", keys::TABLE),
+        ("Plot", keys::PLOT),
         ("WantRun", keys::WANT_RUN),
         ("WantFile", keys::WANT_FILE),
         ("WantScript", keys::WANT_SCRIPT),

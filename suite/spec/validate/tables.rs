@@ -1,11 +1,15 @@
-//! The names in tables: axes, lets, `GATE.value`, `GATE.reported.NAME` and `rows.ROW.value`.
+//! The names in tables: axes, lets, `GATE.value`, `GATE.reported.NAME` and `rows.ROW.value`; and that what a plot is
+//! drawn over are numbers.
 
 use crate::expr::{NameUse, near};
 use crate::spec::fields::Decoder;
 use crate::spec::keys;
-use crate::spec::model::{Check, Expr, Suite};
+use crate::spec::model::{Axis, AxisValue, Check, Expr, Suite, Table};
 
 pub(super) fn check(suite: &Suite, decoder: &Decoder<'_>) {
+    for table in suite.tables.values() {
+        numbers_along_x(suite, table, decoder);
+    }
     let columns = suite.tables.values().flat_map(|t| t.columns.values());
     for expr in columns {
         let timings = suite.gates.values().filter_map(|gate| match &gate.check {
@@ -20,6 +24,28 @@ pub(super) fn check(suite: &Suite, decoder: &Decoder<'_>) {
             }
         }
         super::dry::number(decoder, expr);
+    }
+}
+
+/// A column's values are known once it is computed; an axis' are known here.
+fn numbers_along_x(suite: &Suite, table: &Table, decoder: &Decoder<'_>) {
+    let Some(plot) = &table.plot else { return };
+    if table.columns.contains_key(&plot.x) {
+        return;
+    }
+    let axes = suite
+        .blocks
+        .iter()
+        .filter_map(|block| block.axes.get(&plot.x));
+    let text = axes.flat_map(Axis::values).find_map(|value| match value {
+        AxisValue::Text(text) => Some(text),
+        AxisValue::Int(_) => None,
+    });
+    if let Some(text) = text {
+        let message = format!("`x` is numbers, and axis `{}` holds `{text}`", plot.x);
+        decoder
+            .log
+            .mend(plot.place, message, "take an axis of numbers, or a column");
     }
 }
 

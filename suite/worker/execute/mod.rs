@@ -359,6 +359,7 @@ pub fn blank(case: &Case) -> CaseRecord {
         id: case.id.clone(),
         suite: case.suite.clone(),
         gate: case.gate.clone(),
+        subject: case.subject.clone(),
         check: case.check.clone(),
         image: case.image,
         params: params.collect(),

@@ -65,6 +65,7 @@ pub(super) fn rows(
         if info.kind == DeviceKind::Cuda {
             timing.warmups = *warmups;
         }
+        timing.subject = spec.rows.get(&row.name).and_then(|r| r.subject.clone());
         timing.launches = times.launches;
         timing.cache = cache(plan, row, info.l2_bytes).into();
         timings.insert(row.name.clone(), timing);
