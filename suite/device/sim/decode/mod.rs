@@ -97,6 +97,10 @@ pub fn decode(
             *reconverge = meets[blocks.of(pc as Pc)];
         }
     }
+    let polls = code.iter().any(|instruction| {
+        matches!(instruction.kind, Kind::Poll(access)
+            if matches!(access.address.space, Space::Global | Space::Generic))
+    });
     let rows = decoder.rows;
     let zeroed = blocks.live_at_entry(&code, &usage, counts);
     Ok(Kernel {
@@ -116,6 +120,7 @@ pub fn decode(
         static_shared_bytes: layout.static_bytes,
         dynamic_offset: layout.dynamic_offset,
         local_bytes,
+        polls,
         max_threads: kernel.max_threads,
         required_threads: kernel.required_threads,
     })
@@ -285,6 +290,7 @@ impl Decoder<'_> {
                 self.warp(&instruction.opcode, &modifiers, operands)
             }
             "setp" => self.compare(&modifiers, operands),
+            "set" => self.set(&modifiers, operands),
             opcode => self.data(opcode, &modifiers, operands),
         }?;
         Ok(Instruction { guard, flip, kind })

@@ -64,7 +64,7 @@ fn impossible_launches_are_refused() {
     let plain = kernel("", "");
     assert!(refused(&plain, 0, 32, 0, &[]).contains("size 0"));
     assert!(refused(&plain, 1, 1025, 0, &[]).contains("1024 threads"));
-    assert!(refused(&plain, 1, 1, 50_000, &[]).contains("shared memory"));
+    assert!(refused(&plain, 1, 1, 65_537, &[]).contains("shared memory"));
     assert!(
         refused(&kernel(".param .u32 n", ""), 1, 1, 0, &[]).contains("takes 1 arguments, got 0")
     );

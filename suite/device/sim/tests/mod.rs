@@ -9,6 +9,8 @@ mod floats;
 mod integers;
 mod kernels;
 mod memory;
+mod rarer;
+mod single_pass;
 mod warps;
 
 use std::fmt::Write;
