@@ -283,6 +283,33 @@ impl Warp {
         self.now.active &= !mask;
     }
 
+    /// Lets other lanes go first, in a warp whose running lanes only wait: those on another side of the branch, else
+    /// those that wait at the meeting point, who then go on without waiting there. As compute capability 7.0 and later
+    /// promise, every lane gets on at some time.
+    pub fn rotate(&mut self) {
+        let meet = self.now.reconverge;
+        let siblings = self.stack.iter().rev();
+        let siblings = siblings.take_while(|split| split.reconverge == meet && split.pc != meet);
+        let first = self.stack.len() - siblings.count();
+        if first < self.stack.len() {
+            self.stack.push(self.now);
+            self.now = self.stack.remove(first);
+        } else if let Some(join) = self.stack.last_mut() {
+            let arrived = join.active & !self.now.active & !self.exited;
+            if arrived != 0 {
+                let waiting = Split {
+                    reconverge: join.reconverge,
+                    ..self.now
+                };
+                self.now = Split {
+                    active: arrived,
+                    ..*join
+                };
+                *join = waiting;
+            }
+        }
+    }
+
     /// After a step: goes on with what waits, once all lanes of the present split have met or left.
     /// True when none are left.
     #[inline(always)]

@@ -294,6 +294,8 @@ impl Device for SimDevice {
             blocks: &mut self.blocks,
             current: 0,
             turns: Turns::default(),
+            idle_rounds: 0,
+            busy: false,
             recorder: Recorder::default(),
             executed: 0,
             fuel: self.fuel,

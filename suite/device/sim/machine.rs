@@ -18,6 +18,13 @@ use crate::outcome::Fault;
 /// Warp instructions after which a block that runs alone lets others start, whatever it does.
 const BLOCK_TURN: u64 = 1 << 22;
 
+/// Idle rounds after which lanes that wait let other lanes of their warp go first. Not at once: lanes that wait for
+/// another block should find those of their warp where they left them.
+const PATIENCE: u32 = 64;
+
+/// Idle rounds after which the launch counts as hanging, before its budget is spent.
+const HANG: u32 = 1 << 14;
+
 /// One launch on one device.
 pub struct Machine<'a> {
     pub kernel: &'a Kernel,
@@ -30,6 +37,10 @@ pub struct Machine<'a> {
     /// Index of the block that runs.
     pub current: usize,
     pub turns: Turns,
+    /// Rounds over all resident blocks in which every warp only span, one after another.
+    pub idle_rounds: u32,
+    /// Whether in this round some warp did anything else.
+    pub busy: bool,
     pub recorder: Recorder,
     /// Thread instructions run so far.
     pub executed: u64,
@@ -56,6 +67,7 @@ impl Machine<'_> {
         // Resident blocks, the one that has waited longest first. One that ends gives its storage to the next of the
         // grid; storage falls idle only when the grid has no more.
         let mut resident = Vec::new();
+        let mut stuck = false;
         loop {
             while resident.len() < wanted
                 && let Some(index) = grid.next()
@@ -67,10 +79,12 @@ impl Machine<'_> {
             if resident.is_empty() {
                 return Ok(());
             }
+            self.busy = false;
             let mut turn = 0;
             while let Some(&slot) = resident.get(turn) {
                 self.current = slot;
                 let left = self.run_block()?;
+                stuck |= left == Left::Stuck;
                 if self.recorder.is_flooded() {
                     return Ok(());
                 }
@@ -79,8 +93,6 @@ impl Machine<'_> {
                         wanted = most;
                         turn += 1;
                     }
-                    // Others may wait for what this block will never write.
-                    Left::Stuck if self.kernel.polls => return Ok(()),
                     Left::Ended | Left::Stuck => match grid.next() {
                         Some(index) => {
                             self.blocks[slot].start(index, self.kernel, &self.shape);
@@ -90,7 +102,23 @@ impl Machine<'_> {
                     },
                 }
             }
+            // A block that is stuck has its finding; those that only wait for it add nothing.
+            if self.idle_rounds >= HANG && !resident.is_empty() {
+                return if stuck { Ok(()) } else { Err(self.hang()) };
+            }
+            self.idle_rounds = if self.busy {
+                0
+            } else {
+                self.idle_rounds.saturating_add(1)
+            };
         }
+    }
+
+    fn hang(&self) -> Fault {
+        let name = &self.kernel.name;
+        Fault::hang(format!(
+            "kernel {name} does not end: every warp that is left waits for memory that none of them changes"
+        ))
     }
 
     /// Storage for one more resident block of this launch.
@@ -135,16 +163,27 @@ impl Machine<'_> {
     /// Runs one warp until it pauses; whether it came to a barrier or its end.
     fn turn(&mut self, number: usize) -> Result<bool, Fault> {
         match self.run_warp(number)? {
-            Pause::Turn if self.fuel == 0 => {
+            Pause::Turn | Pause::Spins if self.fuel == 0 => {
                 let name = &self.kernel.name;
                 return Err(Fault::hang(format!(
                     "kernel {name} did not end within its instruction budget"
                 )));
             }
-            Pause::Turn => return Ok(false),
+            Pause::Turn => {
+                self.busy = true;
+                return Ok(false);
+            }
+            Pause::Spins => {
+                // Nobody else will write what it waits for: other lanes of its own have to.
+                if self.idle_rounds >= PATIENCE {
+                    self.blocks[self.current].warps[number].rotate();
+                }
+                return Ok(false);
+            }
             Pause::Barrier => self.arrive(number)?,
             Pause::Exited => self.complete_barriers(),
         }
+        self.busy = true;
         Ok(true)
     }
 
@@ -177,8 +216,10 @@ impl Machine<'_> {
             executed: self.executed,
             left: turn,
             polled: None,
+            wrote: false,
         };
         let pause = thread.run(&kernel.code);
+        self.busy |= thread.wrote;
         self.executed = thread.executed;
         self.fuel -= turn - thread.left;
         pause

@@ -15,8 +15,10 @@ pub enum Pause {
     Exited,
     /// At a barrier, not yet counted.
     Barrier,
-    /// Its turn is over: the instructions are used up, or it would only look again at what others have yet to write.
+    /// The instructions of its turn are used up.
     Turn,
+    /// It would only look again at what others have yet to write, or sleeps.
+    Spins,
 }
 
 /// A warp while it runs, with all that its instructions may touch.
@@ -31,6 +33,8 @@ pub struct Running<'a> {
     pub left: u64,
     /// The instruction that last polled in this turn.
     pub polled: Option<Pc>,
+    /// Whether it has changed memory in this turn.
+    pub wrote: bool,
 }
 
 impl Running<'_> {
@@ -91,6 +95,7 @@ impl Running<'_> {
 
     #[inline(always)]
     fn store(&mut self, access: &Access, pc: Pc, mask: u32) {
+        self.wrote = true;
         let violations = self.spaces.store(&self.frame, access, mask);
         if violations.any() {
             let bytes = u64::from(access.bytes) * u64::from(access.count);
@@ -113,6 +118,7 @@ impl Running<'_> {
             self.at
                 .memory(self.recorder, &self.spaces, pc, space, bytes, &violations);
         }
+        self.wrote |= changed;
         changed
     }
 
@@ -128,7 +134,7 @@ impl Running<'_> {
         if self.warp.settle() {
             Pause::Exited
         } else {
-            Pause::Turn
+            Pause::Spins
         }
     }
 
@@ -139,7 +145,7 @@ impl Running<'_> {
                 if self.is_repeated(pc) {
                     // It loads when its next turn starts, and so sees what the others wrote.
                     self.executed -= u64::from(mask.count_ones());
-                    return Ok(Some(Pause::Turn));
+                    return Ok(Some(Pause::Spins));
                 }
                 self.load(access, pc, mask);
             }

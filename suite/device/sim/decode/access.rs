@@ -157,8 +157,11 @@ impl Decoder<'_> {
         let at = match space {
             Space::Generic => generic(found, at),
             _ if space == found => at,
+            // What a call passes.
+            Space::Param if found == Space::Local => at,
             _ => return Err(format!("{name} lies in another state space")),
         };
+        let space = if space == Space::Param { found } else { space };
         let base = self.rows.wide(at.wrapping_add_signed(*offset))?;
         Ok(Address {
             space,
@@ -183,7 +186,10 @@ impl Decoder<'_> {
         if self.rows.register_type(name).is_some() {
             return None;
         }
-        let (_, at) = self.rows.symbol(name)?;
+        let (_, at) = self
+            .rows
+            .symbol(name)
+            .filter(|&(space, _)| space == Space::Param)?;
         u32::try_from(at.checked_add_signed(*offset)?).ok()
     }
 }

@@ -2,6 +2,7 @@
 //! smallest violation.
 
 mod bits;
+mod calls;
 mod control;
 mod detectors;
 mod device;

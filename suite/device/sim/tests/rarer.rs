@@ -155,7 +155,7 @@ fn the_nth_set_bit() {
     for mask in [0, 1, 0x8000_0001, 0xf0f0_1234, u32::MAX] {
         for offset in [-33, -2, -1, 0, 1, 2, 5, 32] {
             let inputs: Vec<[u64; 3]> = (0..32)
-                .map(|base| [u64::from(mask), base, (offset as i64).cast_unsigned()])
+                .map(|base| [u64::from(mask), base, i64::cast_unsigned(offset)])
                 .collect();
             let vectors: Vec<(&[u64], u64)> = inputs
                 .iter()

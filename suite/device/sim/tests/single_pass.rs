@@ -192,7 +192,6 @@ fn resident_blocks_meet_at_a_barrier_of_the_grid() {
 fn a_barrier_of_more_blocks_than_are_resident_hangs() {
     for text in TEXTS {
         let mut bench = Bench::new(text);
-        bench.device = bench.device.with_budget(1 << 19);
         let grid = RESIDENT + 1;
         let input = bench.input(&[1]);
         let (sums, out) = (bench.output(grid as usize), bench.output(grid as usize));
@@ -201,6 +200,32 @@ fn a_barrier_of_more_blocks_than_are_resident_hangs() {
         let fault = bench.try_launch("persistent_sum", grid, &buffers, &[1]);
         let reason = fault.unwrap_err().reason;
         assert_eq!(reason.kind, crate::terms::ReasonKind::Hang);
+        let words = "every warp that is left waits for memory that none of them changes";
+        assert!(reason.message.contains(words), "{}", reason.message);
+    }
+}
+
+/// The others would wait for what a block at a barrier of too few warps never writes; the finding is what tells.
+#[test]
+fn blocks_that_wait_for_a_deadlocked_one_end_with_its_finding() {
+    let text = super::kernel(
+        ".param .u64 out",
+        "ld.param.u64 %d1, [out]; mov.u32 %r1, %ctaid.x; setp.ne.u32 %p1, %r1, 1; @%p1 bra WAIT;
+        bar.sync 1, 64; st.volatile.global.u32 [%d1], 1; bra DONE;
+        WAIT: ld.volatile.global.u32 %r2, [%d1]; setp.eq.u32 %p2, %r2, 0; @%p2 bra WAIT; DONE:",
+    );
+    for text in [
+        text.clone(),
+        text.replace("ld.volatile", "ld")
+            .replace("%r2, 0;", "%r2, 0; nanosleep.u32 9;"),
+    ] {
+        let mut device = SimDevice::new().with_budget(1 << 24);
+        let out = device.alloc(4, Access::ReadWrite).unwrap();
+        device.fill(out, 0, 4, &[0]).unwrap();
+        super::launch(&mut device, &text, 3, 32, 0, &[super::pointer(out)]).unwrap();
+        let findings = device.take_findings().unwrap();
+        let kinds: Vec<_> = findings.iter().map(|f| f.kind).collect();
+        assert_eq!(kinds, [crate::terms::FindingKind::Deadlock]);
     }
 }
 
