@@ -15,9 +15,9 @@ pub enum Pause {
     Exited,
     /// At a barrier, not yet counted.
     Barrier,
-    /// The instructions of its turn are used up.
+    /// The instructions of its turn are used up, or it sleeps.
     Turn,
-    /// It would only look again at what others have yet to write, or sleeps.
+    /// It would only look again at what others have yet to write.
     Spins,
 }
 
@@ -176,7 +176,12 @@ impl Running<'_> {
                 return Ok(Some(Pause::Barrier));
             }
             Kind::Trap => return Err(self.at.trapped(pc)),
-            Kind::Yield => return Ok(Some(self.pass(pc))),
+            Kind::Yield => {
+                // One who sleeps and has not looked at memory waits for time, which goes on.
+                let pause = self.pass(pc);
+                let slept = pause == Pause::Spins && self.polled.is_none();
+                return Ok(Some(if slept { Pause::Turn } else { pause }));
+            }
             Kind::Clock { d, wide, high } => {
                 let now = if *high {
                     self.executed >> 32

@@ -214,11 +214,12 @@ fn blocks_that_wait_for_a_deadlocked_one_end_with_its_finding() {
         bar.sync 1, 64; st.volatile.global.u32 [%d1], 1; bra DONE;
         WAIT: ld.volatile.global.u32 %r2, [%d1]; setp.eq.u32 %p2, %r2, 0; @%p2 bra WAIT; DONE:",
     );
-    for text in [
-        text.clone(),
-        text.replace("ld.volatile", "ld")
-            .replace("%r2, 0;", "%r2, 0; nanosleep.u32 9;"),
-    ] {
+    // Polled by an atomic that changes nothing, too: there the blocks run one after another at first.
+    let atomic = text.replace(
+        "ld.volatile.global.u32 %r2, [%d1]",
+        "atom.global.or.b32 %r2, [%d1], 0",
+    );
+    for text in [text, atomic] {
         let mut device = SimDevice::new().with_budget(1 << 24);
         let out = device.alloc(4, Access::ReadWrite).unwrap();
         device.fill(out, 0, 4, &[0]).unwrap();
@@ -227,6 +228,21 @@ fn blocks_that_wait_for_a_deadlocked_one_end_with_its_finding() {
         let kinds: Vec<_> = findings.iter().map(|f| f.kind).collect();
         assert_eq!(kinds, [crate::terms::FindingKind::Deadlock]);
     }
+}
+
+/// A kernel that only lets time pass was taken for one that waits for ever.
+#[test]
+fn a_delay_by_the_clock_is_no_hang() {
+    let text = super::kernel(
+        "",
+        "mov.u64 %d1, %clock64; ld.volatile.global.u32 %r1, [flag];
+        WAIT: nanosleep.u32 100; mov.u64 %d2, %clock64; sub.u64 %d2, %d2, %d1; setp.lt.u64 %p1, %d2, 200000;
+        @%p1 bra WAIT;",
+    );
+    let text = text.replacen(".visible", ".global .u32 flag;\n.visible", 1);
+    let mut device = SimDevice::new();
+    super::launch(&mut device, &text, 1, 1, 0, &[]).unwrap();
+    assert!(device.executed() > 200_000);
 }
 
 #[test]
