@@ -10,6 +10,17 @@ use cuda_gates::terms::ImageKind;
 
 const NVRTC_11_8: &str = include_str!("../../kernels/ptx/compaction.ptx");
 const NVCC_13_0: &str = include_str!("data/nvcc13/compaction.ptx");
+/// A function that calls another, and returns early.
+const WITH_CALLS: &str = ".version 7.8\n.target sm_75\n.address_size 64\n\
+.func (.param .b32 r) f(.param .b32 a) { .reg .b32 %r<3>; .reg .pred %p<2>; ld.param.u32 %r1, [a];
+setp.lt.u32 %p1, %r1, 7; @%p1 bra L; st.param.b32 [r+0], 9; ret; L: st.param.b32 [r+0], %r1; ret; }
+.func (.param .b32 r) g(.param .b32 a) { .reg .b32 %r<3>; ld.param.u32 %r1, [a];
+{ .param .b32 p0; st.param.b32 [p0+0], %r1; .param .b32 q0; call.uni (q0), f, (p0); ld.param.b32 %r2, [q0+0]; }
+st.param.b32 [r+0], %r2; ret; }
+.visible .entry k(.param .u64 out) { .reg .b32 %r<4>; .reg .b64 %d<4>; ld.param.u64 %d1, [out];
+mov.u32 %r1, %tid.x; mul.wide.u32 %d2, %r1, 4; add.u64 %d1, %d1, %d2;
+{ .param .b32 p0; st.param.b32 [p0+0], %r1; .param .b32 q0; call (q0), g, (p0); ld.param.b32 %r2, [q0+0]; }
+st.global.u32 [%d1], %r2; ret; }\n";
 const TILE: usize = 256;
 
 fn image(text: &str) -> Image {
@@ -274,6 +285,8 @@ fn mutated_kernels_end_in_order() {
         include_str!("../../kernels/ptx/elementwise.ptx"),
         include_str!("../../kernels/ptx/faulty/scan.ptx"),
         include_str!("../../kernels/ptx/faulty/memory.ptx"),
+        include_str!("data/single_pass/nvrtc11.ptx"),
+        WITH_CALLS,
     ];
     let shapes = [
         ([2, 1, 1], [33, 1, 1]),

@@ -3,7 +3,7 @@
 //! A barrier without a thread count waits for every warp of the block that has not left the kernel, as hardware does:
 //! threads that have exited count as arrived. One with a count waits for that many threads, in whole warps.
 
-use super::block::{BARRIERS, BarrierState, State};
+use super::block::{BARRIERS, BarrierState, Block, State};
 use super::lanes::Lane;
 use super::machine::Machine;
 use super::program::BarrierEffect;
@@ -12,23 +12,27 @@ use crate::outcome::{Fault, Finding};
 use crate::terms::FindingKind;
 
 impl Machine<'_> {
+    fn block(&mut self) -> &mut Block {
+        &mut self.blocks[self.current]
+    }
+
     fn reporter(&self, warp: usize) -> Reporter<'_> {
         Reporter {
             kernel: self.kernel,
             shape: self.shape,
-            block: self.block.index,
+            block: self.blocks[self.current].index,
             warp,
         }
     }
 
     /// Counts a warp that has reached a barrier.
     pub(super) fn arrive(&mut self, number: usize) -> Result<(), Fault> {
-        let Some(pending) = self.block.warps[number].pending else {
+        let Some(pending) = self.block().warps[number].pending else {
             return Ok(());
         };
         let barrier = pending.barrier;
-        let active = self.block.warps[number].now.active;
-        let frame = self.block.frame(number);
+        let active = self.block().warps[number].now.active;
+        let frame = self.block().frame(number);
         let lane = active.trailing_zeros() as usize % 32;
         let id = frame.narrow[usize::from(barrier.id)][lane] as usize;
         let threads = barrier
@@ -44,14 +48,14 @@ impl Machine<'_> {
             let what = "a barrier's thread count is a multiple of the warp size";
             return Err(self.reporter(number).broken(pending.pc, what));
         }
-        let state = &mut self.block.barriers[id];
+        let block = self.block();
+        let (state, warp) = (&mut block.barriers[id], &mut block.warps[number]);
         state.arrived += 1;
         state.wanted = threads.map(|t| t / 32);
         if !matches!(barrier.effect, BarrierEffect::Sync | BarrierEffect::Arrive) {
             state.held += held.count_ones();
             state.seen += active.count_ones();
         }
-        let warp = &mut self.block.warps[number];
         if barrier.effect == BarrierEffect::Arrive {
             warp.pending = None;
             warp.settle();
@@ -65,22 +69,22 @@ impl Machine<'_> {
 
     /// Releases every barrier that has all it waits for.
     pub(super) fn complete_barriers(&mut self) {
-        if self.block.barriers.iter().all(|state| state.waiting == 0) {
+        if self.block().barriers.iter().all(|state| state.waiting == 0) {
             return;
         }
         let live = self
-            .block
+            .block()
             .warps
             .iter()
             .filter(|w| w.state != State::Done)
             .count() as u32;
         for id in 0..BARRIERS {
-            let state = self.block.barriers[id];
+            let state = self.block().barriers[id];
             if state.waiting == 0 || state.arrived < state.wanted.unwrap_or(live) {
                 continue;
             }
-            self.block.barriers[id] = BarrierState::default();
-            for number in 0..self.block.warps.len() {
+            self.block().barriers[id] = BarrierState::default();
+            for number in 0..self.block().warps.len() {
                 if state.waiting >> number & 1 == 1 {
                     self.release(number, &state);
                 }
@@ -90,7 +94,7 @@ impl Machine<'_> {
 
     /// Gives a waiting warp the barrier's result and lets it go on.
     fn release(&mut self, number: usize, state: &BarrierState) {
-        let (warp, mut frame, ..) = self.block.parts(number);
+        let (warp, mut frame, ..) = self.block().parts(number);
         warp.state = State::Ready;
         if let Some(pending) = warp.pending.take() {
             let (d, mask) = (pending.barrier.d, warp.now.active);
@@ -107,15 +111,16 @@ impl Machine<'_> {
 
     /// Every warp that is left waits, and no barrier can complete.
     pub(super) fn deadlock(&mut self) {
+        let block = &self.blocks[self.current];
         let mut detail = Vec::new();
         let mut first = None;
-        for (number, warp) in self.block.warps.iter().enumerate() {
+        for (number, warp) in block.warps.iter().enumerate() {
             let (State::Waiting(id), Some(pending)) = (warp.state, warp.pending) else {
                 continue;
             };
-            let state = &self.block.barriers[id];
+            let state = &block.barriers[id];
             let line = self.kernel.origin[pending.pc as usize].ptx_line;
-            let wanted = state.wanted.unwrap_or(self.block.warps.len() as u32);
+            let wanted = state.wanted.unwrap_or(block.warps.len() as u32);
             detail.push(format!(
                 "warp {number} waits at barrier {id} (PTX line {line}): {} of {wanted} \
                  warps are there",

@@ -6,6 +6,7 @@
 use super::lanes::{Class, FALSE, FULL, Frame, LANES, TRUE};
 use super::memory::Region;
 use super::program::{self, Kernel, Pc, RowCounts, Special};
+use super::residency::SMS;
 
 /// Named barriers of a block.
 pub const BARRIERS: usize = 16;
@@ -95,8 +96,8 @@ pub struct Block {
 }
 
 impl Block {
-    /// Makes ready for the blocks of one launch; keeps its storage.
-    pub fn prepare(&mut self, kernel: &Kernel, shape: &Shape) {
+    /// Makes ready for the blocks of one launch that run in this place, of those resident; keeps its storage.
+    pub fn prepare(&mut self, kernel: &Kernel, shape: &Shape, place: usize) {
         let warps = shape.threads().div_ceil(LANES as u32) as usize;
         self.counts = kernel.rows;
         self.narrow.clear();
@@ -118,13 +119,14 @@ impl Block {
         };
         self.warps.resize(warps, warp);
         for number in 0..warps {
-            self.preset(number, kernel, shape);
+            self.preset(number, kernel, shape, place);
         }
-        self.local = Region::initialised(warps * LANES * kernel.local_bytes as usize);
+        self.local
+            .reset_initialised(warps * LANES * kernel.local_bytes as usize);
     }
 
     /// Constants and special registers that hold for the whole launch.
-    fn preset(&mut self, number: usize, kernel: &Kernel, shape: &Shape) {
+    fn preset(&mut self, number: usize, kernel: &Kernel, shape: &Shape, place: usize) {
         let frame = self.frame(number);
         frame.predicates[usize::from(TRUE)] = FULL;
         frame.predicates[usize::from(FALSE)] = 0;
@@ -139,6 +141,9 @@ impl Block {
                 frame.narrow[usize::from(row)][lane] =
                     special_value(special, number, lane, kernel, shape);
             }
+            if special == Special::SmId {
+                frame.narrow[usize::from(row)] = [(place % SMS) as u32; LANES];
+            }
         }
     }
 
@@ -146,12 +151,7 @@ impl Block {
     pub fn start(&mut self, index: [u32; 3], kernel: &Kernel, shape: &Shape) {
         self.index = index;
         self.barriers = Default::default();
-        let dynamic = kernel
-            .dynamic_offset
-            .map_or(kernel.static_shared_bytes, |at| {
-                at + u64::from(shape.shared)
-            });
-        self.shared.reset(dynamic as usize);
+        self.shared.reset(kernel.shared_bytes(shape) as usize);
         self.local.bytes_mut().fill(0);
         let end = kernel.code.len() as Pc;
         let threads = shape.threads();
@@ -241,17 +241,12 @@ fn special_value(
         Special::LaneMaskLe => bit | (bit - 1),
         Special::LaneMaskGt => !(bit | (bit - 1)),
         Special::LaneMaskGe => !(bit - 1),
-        Special::SmId | Special::GridId => 0,
-        Special::NSmId => 1,
+        // Set where a block gets its place.
+        Special::SmId => 0,
+        Special::GridId => 0,
+        Special::NSmId => SMS as u32,
         Special::DynamicSharedBytes => shape.shared,
-        Special::TotalSharedBytes => {
-            let end = kernel
-                .dynamic_offset
-                .map_or(kernel.static_shared_bytes, |at| {
-                    at + u64::from(shape.shared)
-                });
-            end as u32
-        }
+        Special::TotalSharedBytes => kernel.shared_bytes(shape) as u32,
     }
 }
 
@@ -286,6 +281,33 @@ impl Warp {
     pub fn exit(&mut self, mask: u32) {
         self.exited |= mask;
         self.now.active &= !mask;
+    }
+
+    /// Lets other lanes go first, in a warp whose running lanes only wait: those on another side of the branch, else
+    /// those that wait at the meeting point, who then go on without waiting there. As compute capability 7.0 and later
+    /// promise, every lane gets on at some time.
+    pub fn rotate(&mut self) {
+        let meet = self.now.reconverge;
+        let siblings = self.stack.iter().rev();
+        let siblings = siblings.take_while(|split| split.reconverge == meet && split.pc != meet);
+        let first = self.stack.len() - siblings.count();
+        if first < self.stack.len() {
+            self.stack.push(self.now);
+            self.now = self.stack.remove(first);
+        } else if let Some(join) = self.stack.last_mut() {
+            let arrived = join.active & !self.now.active & !self.exited;
+            if arrived != 0 {
+                let waiting = Split {
+                    reconverge: join.reconverge,
+                    ..self.now
+                };
+                self.now = Split {
+                    active: arrived,
+                    ..*join
+                };
+                *join = waiting;
+            }
+        }
     }
 
     /// After a step: goes on with what waits, once all lanes of the present split have met or left.

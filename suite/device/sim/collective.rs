@@ -6,8 +6,9 @@ use super::lanes::{BITS, FULL, Frame, LANES, Lane, Row, lanes};
 use super::memory::Region;
 use super::program::{Access, Combine, Compare, Kind, Shuffle, ShuffleMode, VoteOp};
 
+/// The lanes where a comparison, combined with its third predicate, holds; and the same of its negation.
 #[inline(always)]
-pub fn compare(frame: &mut Frame<'_>, compare: &Compare, mask: u32) {
+fn compared(frame: &Frame<'_>, compare: &Compare) -> (u32, u32) {
     let held = (compare.comparison.run)(frame, compare.a, compare.b);
     let third = frame.predicates[usize::from(compare.c)] ^ compare.flip;
     let join = |value: u32| match compare.combine {
@@ -16,8 +17,14 @@ pub fn compare(frame: &mut Frame<'_>, compare: &Compare, mask: u32) {
         Combine::Or => value | third,
         Combine::Xor => value ^ third,
     };
-    frame.put_predicate(compare.p, mask, join(held));
-    frame.put_predicate(compare.q, mask, join(!held));
+    (join(held), join(!held))
+}
+
+#[inline(always)]
+pub fn compare(frame: &mut Frame<'_>, compare: &Compare, mask: u32) {
+    let (held, negated) = compared(frame, compare);
+    frame.put_predicate(compare.p, mask, held);
+    frame.put_predicate(compare.q, mask, negated);
 }
 
 /// `ld.param` of a fixed parameter: the same value for every lane.
@@ -79,6 +86,11 @@ pub fn run(frame: &mut Frame<'_>, kind: &Kind, mask: u32) -> Option<u32> {
             parts,
             split,
         } => pack(frame, *shape, *whole, parts, *split, mask),
+        Kind::Set { compare, d, one } => {
+            let (held, _) = compared(frame, compare);
+            let out = BITS.map(|bit| if held & bit != 0 { *one } else { 0 });
+            u32::put(frame, *d, mask, &out);
+        }
         Kind::ActiveMask { d } => u32::put(frame, *d, mask, &[mask; LANES]),
         Kind::WarpSync { mask: row } => return Some(frame.narrow[usize::from(*row)][first]),
         Kind::Shuffle(shuffle) => return Some(run_shuffle(frame, shuffle, mask, first)),

@@ -8,6 +8,7 @@ use super::machine::Machine;
 use super::memory::{GlobalMemory, Region};
 use super::module::Module;
 use super::program::Kernel;
+use super::residency::Turns;
 use crate::device::{
     Access, Argument, BufferId, Device, DeviceInfo, Elapsed, Launch, Loaded, ModuleId, Stamp,
 };
@@ -17,8 +18,9 @@ use crate::terms::{DeviceKind, ImageKind};
 
 /// As much as a T4 has, and never touched unless it is used.
 const MEMORY_BYTES: u64 = 16 << 30;
-/// What a launch may use without asking for more, on every card.
-const MAX_SHARED_BYTES: u64 = 48 << 10;
+/// What a block of this compute capability may have: static alone, and with dynamic memory that the launch asks for.
+const MAX_STATIC_SHARED_BYTES: u64 = 48 << 10;
+const MAX_SHARED_BYTES: u64 = 64 << 10;
 const MAX_BLOCK_THREADS: u64 = 1024;
 /// Warp instructions of one launch: some minutes. The largest launch of the full profile takes a hundredth.
 const FUEL: u64 = 1 << 33;
@@ -32,7 +34,8 @@ pub struct SimDevice {
     used_bytes: u64,
     modules: Vec<Module>,
     by_hash: HashMap<(ImageKind, String, String), ModuleId>,
-    block: Block,
+    /// Storage for resident blocks.
+    blocks: Vec<Block>,
     findings: Vec<Finding>,
     /// Thread instructions since the device was made.
     executed: u64,
@@ -64,7 +67,7 @@ impl SimDevice {
             used_bytes: 0,
             modules: Vec::new(),
             by_hash: HashMap::new(),
-            block: Block::default(),
+            blocks: Vec::new(),
             findings: Vec::new(),
             executed: 0,
             stamps: Vec::new(),
@@ -167,6 +170,12 @@ fn check_shape(kernel: &Kernel, shape: &Shape) -> Result<(), Fault> {
         return refuse(format!(
             "takes at most {} threads a block (.maxntid), got {threads}",
             most.unwrap_or(0)
+        ));
+    }
+    if kernel.static_shared_bytes > MAX_STATIC_SHARED_BYTES {
+        return refuse(format!(
+            "{} bytes of static shared memory; at most {MAX_STATIC_SHARED_BYTES}",
+            kernel.static_shared_bytes
         ));
     }
     let start = kernel.dynamic_offset.unwrap_or(kernel.static_shared_bytes);
@@ -282,7 +291,11 @@ impl Device for SimDevice {
             global: &mut self.memory,
             constants: &mut self.modules[launch.module.0].constants,
             params: &mut params,
-            block: &mut self.block,
+            blocks: &mut self.blocks,
+            current: 0,
+            turns: Turns::default(),
+            idle_rounds: 0,
+            busy: false,
             recorder: Recorder::default(),
             executed: 0,
             fuel: self.fuel,

@@ -1,20 +1,29 @@
 //! Runs the blocks of a launch.
 //!
-//! One block is resident at a time, in grid order. A warp runs until it waits or leaves, then the next one: always the
-//! same order, so a missing barrier fails every time, and in the same way.
+//! A warp runs until it waits, leaves, or its turn is over, then the next one. A kernel that never looks at what other
+//! blocks write runs block after block, in grid order, with long turns: always the same order, so a missing barrier
+//! fails every time, and in the same way. As soon as a block of it only spins, and from the start for a kernel that
+//! polls global memory, all blocks that the simulated card holds at once are resident and take turns.
 
-use super::block::{Block, Pending, Shape, State, Warp};
-use super::collective;
+use super::block::{Block, Shape, State};
 use super::findings::Recorder;
-use super::lanes::{FULL, Frame};
+use super::lanes::LANES;
 use super::memory::{GlobalMemory, Region, Spaces};
-use super::program::{Access, Instruction, Kernel, Kind, Pc};
+use super::program::Kernel;
 use super::reporter::Reporter;
+use super::residency::{Grid, Turns, resident_blocks};
+use super::step::{Pause, Running};
 use crate::outcome::Fault;
 
-/// Warp instructions after which another warp of the block gets its turn, so that a warp that spins on a flag does
-/// not starve the one that sets it.
-const TURN: u64 = 1 << 20;
+/// Warp instructions after which a block that runs alone lets others start, whatever it does.
+const BLOCK_TURN: u64 = 1 << 22;
+
+/// Idle rounds after which lanes that wait let other lanes of their warp go first. Not at once: lanes that wait for
+/// another block should find those of their warp where they left them.
+const PATIENCE: u32 = 64;
+
+/// Idle rounds after which the launch counts as hanging, before its budget is spent.
+const HANG: u32 = 1 << 14;
 
 /// One launch on one device.
 pub struct Machine<'a> {
@@ -23,7 +32,15 @@ pub struct Machine<'a> {
     pub global: &'a mut GlobalMemory,
     pub constants: &'a mut Region,
     pub params: &'a mut Region,
-    pub block: &'a mut Block,
+    /// Storage for resident blocks, kept from launch to launch; grows to what a launch needs.
+    pub blocks: &'a mut Vec<Block>,
+    /// Index of the block that runs.
+    pub current: usize,
+    pub turns: Turns,
+    /// Rounds over all resident blocks in which every warp only span, one after another.
+    pub idle_rounds: u32,
+    /// Whether in this round some warp did anything else.
+    pub busy: bool,
     pub recorder: Recorder,
     /// Thread instructions run so far.
     pub executed: u64,
@@ -31,87 +48,155 @@ pub struct Machine<'a> {
     pub fuel: u64,
 }
 
-/// Why a warp stopped.
+/// How a block's turn ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Pause {
-    Exited,
-    /// At a barrier, not yet counted.
-    Barrier,
-    /// Its turn is over.
-    Turn,
+enum Left {
+    Ended,
+    /// What is left of it waits at barriers that can never complete.
+    Stuck,
+    Yielded,
 }
 
 impl Machine<'_> {
     /// # Errors
     /// A trap, an instruction budget spent, or what this device cannot run.
     pub fn run(&mut self) -> Result<(), Fault> {
-        self.block.prepare(self.kernel, &self.shape);
-        let [x, y, z] = self.shape.grid;
-        for k in 0..z {
-            for j in 0..y {
-                for i in 0..x {
-                    self.block.start([i, j, k], self.kernel, &self.shape);
-                    self.run_block()?;
-                    if self.recorder.is_flooded() {
-                        return Ok(());
+        let most = resident_blocks(self.kernel, &self.shape);
+        let mut wanted = if self.kernel.polls { most } else { 1 };
+        let mut grid = Grid::new(self.shape.grid);
+        // Resident blocks, the one that has waited longest first. One that ends gives its storage to the next of the
+        // grid; storage falls idle only when the grid has no more.
+        let mut resident = Vec::new();
+        let mut stuck = false;
+        loop {
+            while resident.len() < wanted
+                && let Some(index) = grid.next()
+            {
+                self.prepare(resident.len());
+                self.blocks[resident.len()].start(index, self.kernel, &self.shape);
+                resident.push(resident.len());
+            }
+            if resident.is_empty() {
+                return Ok(());
+            }
+            self.busy = false;
+            let mut turn = 0;
+            while let Some(&slot) = resident.get(turn) {
+                self.current = slot;
+                let left = self.run_block()?;
+                stuck |= left == Left::Stuck;
+                if self.recorder.is_flooded() {
+                    return Ok(());
+                }
+                match left {
+                    Left::Yielded => {
+                        wanted = most;
+                        turn += 1;
                     }
+                    Left::Ended | Left::Stuck => match grid.next() {
+                        Some(index) => {
+                            self.blocks[slot].start(index, self.kernel, &self.shape);
+                            turn += 1;
+                        }
+                        None => drop(resident.remove(turn)),
+                    },
                 }
             }
+            // A block that is stuck has its finding; those that only wait for it add nothing.
+            if self.idle_rounds >= HANG && !resident.is_empty() {
+                return if stuck { Ok(()) } else { Err(self.hang()) };
+            }
+            self.idle_rounds = if self.busy {
+                0
+            } else {
+                self.idle_rounds.saturating_add(1)
+            };
         }
-        Ok(())
     }
 
-    fn run_block(&mut self) -> Result<(), Fault> {
+    fn hang(&self) -> Fault {
+        let name = &self.kernel.name;
+        Fault::hang(format!(
+            "kernel {name} does not end: every warp that is left waits for memory that none of them changes"
+        ))
+    }
+
+    /// Storage for one more resident block of this launch.
+    fn prepare(&mut self, slot: usize) {
+        if slot == self.blocks.len() {
+            self.blocks.push(Block::default());
+        }
+        self.blocks[slot].prepare(self.kernel, &self.shape, slot);
+    }
+
+    /// Gives each warp of the current block its turn: once where blocks take turns, else for as long as one gets on.
+    fn run_block(&mut self) -> Result<Left, Fault> {
+        let before = self.fuel;
         loop {
-            let mut progress = false;
-            let mut waiting = false;
-            for number in 0..self.block.warps.len() {
-                match self.block.warps[number].state {
+            let (mut ready, mut waiting, mut advanced) = (false, false, false);
+            for number in 0..self.blocks[self.current].warps.len() {
+                match self.blocks[self.current].warps[number].state {
                     State::Ready => {
-                        progress = true;
-                        self.turn(number)?;
+                        ready = true;
+                        advanced |= self.turn(number)?;
                         if self.recorder.is_flooded() {
-                            return Ok(());
+                            return Ok(Left::Ended);
                         }
                     }
                     State::Waiting(_) => waiting = true,
                     State::Done => {}
                 }
             }
-            if !progress {
-                if waiting {
-                    self.deadlock();
-                }
-                return Ok(());
+            if !ready && waiting {
+                self.deadlock();
+                return Ok(Left::Stuck);
+            }
+            if !ready {
+                return Ok(Left::Ended);
+            }
+            if self.kernel.polls || !advanced || before - self.fuel > BLOCK_TURN {
+                return Ok(Left::Yielded);
             }
         }
     }
 
-    /// Runs one warp until it pauses.
-    fn turn(&mut self, number: usize) -> Result<(), Fault> {
+    /// Runs one warp until it pauses; whether it came to a barrier or its end.
+    fn turn(&mut self, number: usize) -> Result<bool, Fault> {
         match self.run_warp(number)? {
-            Pause::Turn if self.fuel == 0 => {
+            Pause::Turn | Pause::Spins if self.fuel == 0 => {
                 let name = &self.kernel.name;
                 return Err(Fault::hang(format!(
                     "kernel {name} did not end within its instruction budget"
                 )));
             }
-            Pause::Turn => {}
+            Pause::Turn => {
+                self.busy = true;
+                return Ok(false);
+            }
+            Pause::Spins => {
+                // Nobody else will write what it waits for: other lanes of its own have to.
+                if self.idle_rounds >= PATIENCE {
+                    self.blocks[self.current].warps[number].rotate();
+                }
+                return Ok(false);
+            }
             Pause::Barrier => self.arrive(number)?,
             Pause::Exited => self.complete_barriers(),
         }
-        Ok(())
+        self.busy = true;
+        Ok(true)
     }
 
     fn run_warp(&mut self, number: usize) -> Result<Pause, Fault> {
         let kernel = self.kernel;
+        let block = &mut self.blocks[self.current];
         let at = Reporter {
             kernel,
             shape: self.shape,
-            block: self.block.index,
+            block: block.index,
             warp: number,
         };
-        let (warp, frame, shared, local) = self.block.parts(number);
+        let (warp, frame, shared, local) = block.parts(number);
         let spaces = Spaces {
             global: self.global,
             shared,
@@ -119,9 +204,9 @@ impl Machine<'_> {
             local_bytes: kernel.local_bytes,
             constants: self.constants,
             params: self.params,
-            first_thread: 32 * number as u64,
+            first_thread: (LANES * number) as u64,
         };
-        let turn = self.fuel.min(TURN);
+        let turn = self.fuel.min(self.turns.next(kernel.polls));
         let mut thread = Running {
             at,
             warp,
@@ -130,159 +215,13 @@ impl Machine<'_> {
             recorder: &mut self.recorder,
             executed: self.executed,
             left: turn,
+            polled: None,
+            wrote: false,
         };
         let pause = thread.run(&kernel.code);
+        self.busy |= thread.wrote;
         self.executed = thread.executed;
         self.fuel -= turn - thread.left;
         pause
-    }
-}
-
-/// A warp while it runs, with all that its instructions may touch.
-struct Running<'a> {
-    at: Reporter<'a>,
-    warp: &'a mut Warp,
-    frame: Frame<'a>,
-    spaces: Spaces<'a>,
-    recorder: &'a mut Recorder,
-    executed: u64,
-    /// Instructions left in this turn.
-    left: u64,
-}
-
-impl Running<'_> {
-    fn run(&mut self, code: &[Instruction]) -> Result<Pause, Fault> {
-        while self.left > 0 {
-            self.left -= 1;
-            let pc = self.warp.now.pc;
-            let instruction = &code[pc as usize];
-            let guard = self.frame.predicates[usize::from(instruction.guard)] ^ instruction.flip;
-            let mask = self.warp.now.active & guard;
-            self.executed += if mask == FULL {
-                32
-            } else {
-                u64::from(mask.count_ones())
-            };
-            let mut next = pc + 1;
-            if mask != 0 {
-                match &instruction.kind {
-                    Kind::Alu(run, operands) => run(&mut self.frame, *operands, mask),
-                    Kind::Compare(compare) => collective::compare(&mut self.frame, compare, mask),
-                    Kind::Load(access) => self.load(access, pc, mask),
-                    Kind::Store(access) => self.store(access, pc, mask),
-                    Kind::Branch { target, .. } if mask == self.warp.now.active => next = *target,
-                    Kind::Branch { target, reconverge } => {
-                        self.warp.diverge(mask, *target, *reconverge)
-                    }
-                    Kind::Exit => self.warp.exit(mask),
-                    other => {
-                        if let Some(pause) = self.rare(other, pc, mask)? {
-                            return Ok(pause);
-                        }
-                    }
-                }
-            }
-            self.warp.now.pc = next;
-            if self.warp.settle() {
-                return Ok(Pause::Exited);
-            }
-        }
-        Ok(Pause::Turn)
-    }
-
-    #[inline(always)]
-    fn load(&mut self, access: &Access, pc: Pc, mask: u32) {
-        let violations = self.spaces.load(&mut self.frame, access, mask);
-        if violations.any() {
-            let bytes = u64::from(access.bytes) * u64::from(access.count);
-            self.at.memory(
-                self.recorder,
-                &self.spaces,
-                pc,
-                access.address.space,
-                bytes,
-                &violations,
-            );
-        }
-    }
-
-    #[inline(always)]
-    fn store(&mut self, access: &Access, pc: Pc, mask: u32) {
-        let violations = self.spaces.store(&self.frame, access, mask);
-        if violations.any() {
-            let bytes = u64::from(access.bytes) * u64::from(access.count);
-            self.at.memory(
-                self.recorder,
-                &self.spaces,
-                pc,
-                access.address.space,
-                bytes,
-                &violations,
-            );
-        }
-    }
-
-    /// Everything but arithmetic, loads, stores and branches. What pauses has moved on to the next instruction.
-    fn rare(&mut self, kind: &Kind, pc: Pc, mask: u32) -> Result<Option<Pause>, Fault> {
-        match kind {
-            Kind::Atomic(atomic) => {
-                let violations = self.spaces.atomic(&mut self.frame, atomic, mask);
-                if violations.any() {
-                    let bytes = u64::from(atomic.bytes);
-                    self.at.memory(
-                        self.recorder,
-                        &self.spaces,
-                        pc,
-                        atomic.address.space,
-                        bytes,
-                        &violations,
-                    );
-                }
-            }
-            Kind::Param { access, offset } => {
-                collective::param(&mut self.frame, self.spaces.params, access, *offset, mask);
-            }
-            Kind::Barrier(barrier) => {
-                if mask != self.warp.live() {
-                    if !barrier.aligned {
-                        return Err(self.at.unsupported(
-                            pc,
-                            "part of a warp waits at a barrier that is not aligned",
-                        ));
-                    }
-                    self.at.divergent(self.recorder, pc, mask, self.warp.live());
-                }
-                self.warp.pending = Some(Pending {
-                    barrier: *barrier,
-                    pc,
-                });
-                self.warp.now.pc = pc + 1;
-                return Ok(Some(Pause::Barrier));
-            }
-            Kind::Trap => return Err(self.at.trapped(pc)),
-            Kind::Yield => {
-                self.warp.now.pc = pc + 1;
-                return Ok(Some(if self.warp.settle() {
-                    Pause::Exited
-                } else {
-                    Pause::Turn
-                }));
-            }
-            Kind::Clock { d, wide } => {
-                collective::clock(&mut self.frame, *d, *wide, self.executed, mask)
-            }
-            other => {
-                let live = self.warp.live();
-                let mut rest = mask;
-                while rest != 0 {
-                    let group = collective::group(&self.frame, other, rest);
-                    if let Some(named) = collective::run(&mut self.frame, other, group) {
-                        self.at.membermask(self.recorder, pc, group, named, live);
-                    }
-                    rest &= !group;
-                }
-            }
-        }
-        Ok(None)
     }
 }

@@ -27,6 +27,8 @@ mod memory;
 mod module;
 mod program;
 mod reporter;
+mod residency;
+mod step;
 #[cfg(test)]
 mod tests;
 

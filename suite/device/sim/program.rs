@@ -4,6 +4,7 @@
 //! instruction asks what kind of operand it has.
 
 use super::alu::Shape;
+use super::block::Shape as LaunchShape;
 use super::lanes::{Comparison, Operands};
 use super::lanes::{Row, Run};
 
@@ -28,9 +29,20 @@ pub struct Kernel {
     pub dynamic_offset: Option<u64>,
     /// Of one thread.
     pub local_bytes: u64,
+    /// Whether it loads from global memory as one who waits for other blocks does: `.volatile`, `.relaxed`,
+    /// `.acquire`, or past the first cache.
+    pub polls: bool,
     /// `.maxntid` or `.reqntid`.
     pub max_threads: Option<[u32; 3]>,
     pub required_threads: Option<[u32; 3]>,
+}
+
+impl Kernel {
+    /// Shared memory of one block, static and dynamic.
+    pub fn shared_bytes(&self, shape: &LaunchShape) -> u64 {
+        self.dynamic_offset
+            .map_or(self.static_shared_bytes, |at| at + u64::from(shape.shared))
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -122,6 +134,12 @@ pub struct Instruction {
 pub enum Kind {
     Alu(Run, Operands),
     Compare(Compare),
+    /// `set`: where the comparison holds `one`, else 0. Its `p` and `q` are not used.
+    Set {
+        compare: Compare,
+        d: Row,
+        one: u32,
+    },
     Pack {
         shape: Shape,
         whole: Row,
@@ -134,6 +152,8 @@ pub enum Kind {
         offset: u32,
     },
     Load(Access),
+    /// A load of what others may write meanwhile: in a loop it ends the turn.
+    Poll(Access),
     Store(Access),
     Atomic(Atomic),
     /// Fences: memory is in order here.
@@ -171,6 +191,8 @@ pub enum Kind {
     Clock {
         d: Row,
         wide: bool,
+        /// Bits 32 to 63 alone.
+        high: bool,
     },
     /// `nanosleep`: lets the other warps run.
     Yield,

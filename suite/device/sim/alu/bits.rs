@@ -63,6 +63,11 @@ pub(super) fn select(opcode: &str, modifiers: &str) -> Option<Operation> {
         ("bfi", "b64") => lanewise!(u64 = |a: u64, b: u64, c: u32, e: u32| insert(a, b, c, e, 64)),
         ("bmsk", "clamp.b32") => lanewise!(u32 = |a: u32, b: u32| bit_mask(a, b)),
         ("bmsk", "wrap.b32") => lanewise!(u32 = |a: u32, b: u32| bit_mask(a & 31, b & 31)),
+        ("szext", "clamp.u32") => lanewise!(u32 = |a: u32, b: u32| widen(a, b.min(32), false)),
+        ("szext", "clamp.s32") => lanewise!(u32 = |a: u32, b: u32| widen(a, b.min(32), true)),
+        ("szext", "wrap.u32") => lanewise!(u32 = |a: u32, b: u32| widen(a, b & 31, false)),
+        ("szext", "wrap.s32") => lanewise!(u32 = |a: u32, b: u32| widen(a, b & 31, true)),
+        ("fns", "b32") => lanewise!(u32 = |a: u32, b: u32, c: i32| nth_set(a, b, c)),
         ("prmt", _) => return permute(modifiers),
         ("lop3", "b32") => lanewise!(u32 = |a: u32, b: u32, c: u32, e: u32| lookup(a, b, c, e)),
         ("shf", "l.wrap.b32") => {
@@ -175,6 +180,26 @@ fn bit_mask(start: u32, width: u32) -> u32 {
     } else {
         (low_bits(width.min(32)) << start) as u32
     }
+}
+
+/// The low `width` bits, up to 32, with zeros or the highest of them before.
+fn widen(value: u32, width: u32, signed: bool) -> u32 {
+    let low = low_bits(width) as u32;
+    let negative = signed && width > 0 && value >> (width - 1) & 1 == 1;
+    if negative { value | !low } else { value & low }
+}
+
+/// Position of the set bit number `offset`, counted from `base` on: up from 1, or down from -1. With 0 the bit at
+/// `base` itself; all ones where there is none.
+fn nth_set(mask: u32, base: u32, offset: i32) -> u32 {
+    let is_set = |&at: &u32| at < 32 && mask >> at & 1 == 1;
+    let nth = offset.unsigned_abs().saturating_sub(1) as usize;
+    let found = match offset {
+        0 => Some(base).filter(is_set),
+        1.. => (base.min(32)..32).filter(is_set).nth(nth),
+        _ => (0..=base.min(31)).rev().filter(is_set).nth(nth),
+    };
+    found.unwrap_or(u32::MAX)
 }
 
 /// `lut` bit `4a + 2b + c` is the result for those input bits.

@@ -1,5 +1,7 @@
 //! `cvt`: between integer widths, between floats, and across.
 
+use std::cmp::Ordering;
+
 use super::super::lanes::{Operation, lanewise};
 
 /// Dispatches a source type name.
@@ -116,6 +118,85 @@ macro_rules! to_integer {
     };
 }
 
+/// Within 0 and 1; a NaN gives +0.
+fn unit<T: PartialOrd + Default + From<u8>>(value: T) -> T {
+    let (zero, one) = (T::default(), T::from(1));
+    if value > one {
+        one
+    } else if value > zero {
+        value
+    } else {
+        zero
+    }
+}
+
+/// The value that was rounded to nearest, on the side a rounding mode wants: `above` says how the nearest lies to the
+/// exact one.
+macro_rules! settle {
+    ($mode:expr, $nearest:expr, $above:expr) => {{
+        let (nearest, above) = ($nearest, $above);
+        let toward_zero = $mode == "rz";
+        let down = $mode == "rm" || toward_zero && nearest > 0.0;
+        let up = $mode == "rp" || toward_zero && nearest < 0.0;
+        match above {
+            Some(Ordering::Greater) if down => nearest.next_down(),
+            Some(Ordering::Less) if up => nearest.next_up(),
+            _ => nearest,
+        }
+    }};
+}
+
+/// Integers to floats, rounded to one side. Both values are whole, and the float fits `i128`.
+macro_rules! directed {
+    ($mode:expr, $d:ty, $from:expr) => {
+        match $mode {
+            "rz" => directed!(@ "rz", $d, $from),
+            "rm" => directed!(@ "rm", $d, $from),
+            _ => directed!(@ "rp", $d, $from),
+        }
+    };
+    (@ $mode:literal, $d:ty, $from:expr) => {
+        match $from {
+            "u8" => directed!(@ $mode, $d => u8),
+            "s8" => directed!(@ $mode, $d => i8),
+            "u16" => directed!(@ $mode, $d => u16),
+            "s16" => directed!(@ $mode, $d => i16),
+            "u32" => directed!(@ $mode, $d => u32),
+            "s32" => directed!(@ $mode, $d => i32),
+            "u64" => directed!(@ $mode, $d => u64),
+            "s64" => directed!(@ $mode, $d => i64),
+            _ => return None,
+        }
+    };
+    (@ $mode:literal, $d:ty => $lane:ty) => {
+        lanewise!(
+            $d = |a: $lane| {
+                let nearest = a as $d;
+                settle!($mode, nearest, Some((nearest as i128).cmp(&i128::from(a))))
+            }
+        )
+    };
+}
+
+/// Doubles to single precision, rounded to one side.
+fn narrowed(rounding: &str) -> Option<Operation> {
+    macro_rules! mode {
+        ($mode:literal) => {
+            lanewise!(
+                f32 = |a: f64| {
+                    let nearest = a as f32;
+                    canonical(settle!($mode, nearest, f64::from(nearest).partial_cmp(&a)))
+                }
+            )
+        };
+    }
+    Some(match rounding {
+        "rz" => mode!("rz"),
+        "rm" => mode!("rm"),
+        _ => mode!("rp"),
+    })
+}
+
 pub(super) fn select(modifiers: &str) -> Option<Operation> {
     let parts: Vec<&str> = modifiers.split('.').collect();
     Some(match parts[..] {
@@ -124,9 +205,19 @@ pub(super) fn select(modifiers: &str) -> Option<Operation> {
         ["rn", "f32", from] => from_integer!(f32, from),
         ["rn", "f64", from] => from_integer!(f64, from),
         // Every 32-bit integer is a double, so compilers leave the rounding out there in older versions.
+        ["sat", "f32", "f32"] => lanewise!(f32 = |a: f32| unit(a)),
+        ["sat", "f64", "f64"] => lanewise!(f64 = |a: f64| unit(a)),
+        ["rn", "sat", "f32", "f64"] => lanewise!(f32 = |a: f64| unit(a as f32)),
+        [rounding @ ("rz" | "rm" | "rp"), "f32", "f64"] => return narrowed(rounding),
+        [rounding @ ("rz" | "rm" | "rp"), "f32", from] => directed!(rounding, f32, from),
+        [rounding @ ("rz" | "rm" | "rp"), "f64", from] => directed!(rounding, f64, from),
         [rounding, "f32", "f32"] => return round_f32(rounding),
         [rounding, "f64", "f64"] => return round_f64(rounding),
         ["sat", to, from] => to_integer!(to, saturated, from),
+        // Out of a float every integer saturates anyway.
+        [rounding, "sat", to, from @ ("f32" | "f64")] => {
+            to_integer!(to, from_float, rounding, from)
+        }
         [rounding, to, from @ ("f32" | "f64")] => to_integer!(to, from_float, rounding, from),
         [to, from] => to_integer!(to, from_integer, from),
         _ => return None,

@@ -39,6 +39,13 @@ pub(super) fn select(opcode: &str, modifiers: &str) -> Option<Operation> {
         ("slct", "b64.s32" | "u64.s32" | "s64.s32" | "f64.s32") => {
             lanewise!(u64 = |a: u64, b: u64, c: i32| if c >= 0 { a } else { b })
         }
+        // -0 counts as 0, a NaN as less.
+        ("slct", "b32.f32" | "u32.f32" | "s32.f32" | "f32.f32") => {
+            lanewise!(u32 = |a: u32, b: u32, c: f32| if c >= 0.0 { a } else { b })
+        }
+        ("slct", "b64.f32" | "u64.f32" | "s64.f32" | "f64.f32") => {
+            lanewise!(u64 = |a: u64, b: u64, c: f32| if c >= 0.0 { a } else { b })
+        }
         _ => return None,
     })
 }
@@ -55,6 +62,7 @@ impl Shape {
     /// From the type of the `mov` and the number of parts.
     pub fn new(ty: &str, parts: usize) -> Option<Self> {
         let (whole, bits) = match ty {
+            "b16" if parts == 2 => (Class::Narrow, 16),
             "b32" => (Class::Narrow, 32),
             "b64" => (Class::Wide, 64),
             _ => return None,

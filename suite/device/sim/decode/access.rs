@@ -13,6 +13,8 @@ pub(super) struct Modifiers<'a> {
     pub space: Space,
     pub vector: usize,
     pub ty: Type,
+    /// Whether it asks for what others may have written meanwhile.
+    pub strong: bool,
     /// What is none of these: an atomic's operation.
     pub rest: Vec<&'a str>,
 }
@@ -25,14 +27,16 @@ pub(super) fn modifiers<'a>(all: &[&'a str]) -> Result<Modifiers<'a>, Wrong> {
             class: TypeClass::Bits,
             bits: 0,
         },
+        strong: false,
         rest: Vec::new(),
     };
     for &modifier in all {
         match modifier {
             "v2" => found.vector = 2,
             "v4" => found.vector = 4,
-            "weak" | "volatile" | "relaxed" | "acquire" | "release" | "acq_rel" | "cta" | "gpu"
-            | "sys" | "cluster" | "ca" | "cg" | "cs" | "lu" | "cv" | "wb" | "wt" | "nc" => {}
+            "volatile" | "relaxed" | "acquire" | "cg" | "cv" => found.strong = true,
+            "weak" | "release" | "acq_rel" | "cta" | "gpu" | "sys" | "cluster" | "ca" | "cs"
+            | "lu" | "wb" | "wt" | "nc" => {}
             _ if modifier.starts_with("L1::") || modifier.starts_with("L2::") => {}
             _ => {
                 if let Some(space) = space_named(modifier) {
@@ -63,7 +67,11 @@ impl Decoder<'_> {
         if let (Space::Param, Some(offset)) = (found.space, self.fixed(operands)) {
             return Ok(Kind::Param { access, offset });
         }
-        Ok(Kind::Load(access))
+        Ok(if found.strong {
+            Kind::Poll(access)
+        } else {
+            Kind::Load(access)
+        })
     }
 
     pub(super) fn store(&mut self, all: &[&str], operands: &[Operand]) -> Result<Kind, Wrong> {
@@ -149,8 +157,11 @@ impl Decoder<'_> {
         let at = match space {
             Space::Generic => generic(found, at),
             _ if space == found => at,
+            // What a call passes.
+            Space::Param if found == Space::Local => at,
             _ => return Err(format!("{name} lies in another state space")),
         };
+        let space = if space == Space::Param { found } else { space };
         let base = self.rows.wide(at.wrapping_add_signed(*offset))?;
         Ok(Address {
             space,
@@ -175,7 +186,10 @@ impl Decoder<'_> {
         if self.rows.register_type(name).is_some() {
             return None;
         }
-        let (_, at) = self.rows.symbol(name)?;
+        let (_, at) = self
+            .rows
+            .symbol(name)
+            .filter(|&(space, _)| space == Space::Param)?;
         u32::try_from(at.checked_add_signed(*offset)?).ok()
     }
 }

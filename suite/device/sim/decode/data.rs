@@ -58,13 +58,10 @@ impl Decoder<'_> {
     ) -> Result<Option<Kind>, Wrong> {
         let [ty] = modifiers else { return Ok(None) };
         match operands {
-            [d, Operand::Name(name)]
-                if matches!(name.as_str(), "%clock" | "%clock64" | "%globaltimer") =>
-            {
-                let wide = name != "%clock";
+            [d, Operand::Name(name)] if let Some((wide, high)) = clock(name) => {
                 let class = if wide { Class::Wide } else { Class::Narrow };
                 let d = self.rows.destination(d, class)?;
-                Ok(Some(Kind::Clock { d, wide }))
+                Ok(Some(Kind::Clock { d, wide, high }))
             }
             [Operand::Vector(parts), whole] => {
                 let shape = Shape::new(ty, parts.len()).ok_or_else(unknown)?;
@@ -110,11 +107,39 @@ impl Decoder<'_> {
         Ok(rows)
     }
 
+    /// `setp`
     pub(super) fn compare(
         &mut self,
         modifiers: &[&str],
         operands: &[Operand],
     ) -> Result<Kind, Wrong> {
+        let (d, mut compare) = self.comparison(modifiers, operands)?;
+        (compare.p, compare.q) = self.predicate_pair(d)?;
+        Ok(Kind::Compare(compare))
+    }
+
+    /// `set`: as `setp`, with the type of the result before that of the sources.
+    pub(super) fn set(&mut self, all: &[&str], operands: &[Operand]) -> Result<Kind, Wrong> {
+        let [front @ .., to, from] = all else {
+            return Err(unknown());
+        };
+        let one = match *to {
+            "u32" | "s32" => u32::MAX,
+            "f32" => 1.0_f32.to_bits(),
+            _ => return Err(unknown()),
+        };
+        let modifiers: Vec<&str> = front.iter().chain([from]).copied().collect();
+        let (d, compare) = self.comparison(&modifiers, operands)?;
+        let d = self.rows.destination(d, Class::Narrow)?;
+        Ok(Kind::Set { compare, d, one })
+    }
+
+    /// The destination, and the comparison without one.
+    fn comparison<'o>(
+        &mut self,
+        modifiers: &[&str],
+        operands: &'o [Operand],
+    ) -> Result<(&'o Operand, Compare), Wrong> {
         let (name, combine, ty) = match *modifiers {
             [name, ty] => (name, Combine::None, ty),
             [name, "and", ty] => (name, Combine::And, ty),
@@ -134,17 +159,17 @@ impl Decoder<'_> {
             Some(c) => self.rows.signed_predicate(c)?,
             None => (SINK, 0),
         };
-        let (p, q) = self.predicate_pair(d)?;
-        Ok(Kind::Compare(Compare {
+        let compare = Compare {
             comparison,
-            p,
-            q,
+            p: SINK,
+            q: SINK,
             a,
             b,
             combine,
             c,
             flip,
-        }))
+        };
+        Ok((d, compare))
     }
 
     /// `p` or `p|q` as destinations.
@@ -214,6 +239,16 @@ impl Decoder<'_> {
             flip: 0,
         }))
     }
+}
+
+/// Of a clock: whether it has 64 bits, and whether it is the upper half of one that has.
+fn clock(name: &str) -> Option<(bool, bool)> {
+    Some(match name {
+        "%clock" | "%globaltimer_lo" => (false, false),
+        "%clock_hi" | "%globaltimer_hi" => (false, true),
+        "%clock64" | "%globaltimer" => (true, false),
+        _ => return None,
+    })
 }
 
 /// A state space of a modifier.

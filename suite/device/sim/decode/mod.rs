@@ -7,6 +7,7 @@ mod access;
 mod atomic;
 mod control;
 mod data;
+mod inline;
 mod rows;
 mod warp;
 
@@ -18,6 +19,7 @@ use super::memory::{CONST_WINDOW, LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW};
 use super::program::{Instruction, Kernel, Kind, Origin, ParamSlot, Pc, Space};
 use crate::image::ptx;
 use crate::outcome::Fault;
+use inline::Expanded;
 use rows::Rows;
 
 /// Variables by name: their space and the address in it.
@@ -55,7 +57,9 @@ pub fn decode(
     let (params, param_bytes) = params(kernel);
     within(kernel, "parameters", param_bytes, MAX_PARAM_BYTES)?;
     let layout = module.shared_layout(kernel);
-    let (symbols, local_bytes) = symbols(kernel, body, &layout, &params, outer);
+    let expanded = inline::expand(module, body);
+    let body = &expanded.body;
+    let (symbols, local_bytes) = symbols(kernel, &expanded, &layout, &params, outer);
     within(
         kernel,
         "local memory a thread",
@@ -97,6 +101,10 @@ pub fn decode(
             *reconverge = meets[blocks.of(pc as Pc)];
         }
     }
+    let polls = code.iter().any(|instruction| {
+        matches!(instruction.kind, Kind::Poll(access)
+            if matches!(access.address.space, Space::Global | Space::Generic))
+    });
     let rows = decoder.rows;
     let zeroed = blocks.live_at_entry(&code, &usage, counts);
     Ok(Kernel {
@@ -116,6 +124,7 @@ pub fn decode(
         static_shared_bytes: layout.static_bytes,
         dynamic_offset: layout.dynamic_offset,
         local_bytes,
+        polls,
         max_threads: kernel.max_threads,
         required_threads: kernel.required_threads,
     })
@@ -199,10 +208,11 @@ fn params(kernel: &ptx::Function) -> (Vec<ParamSlot>, u64) {
     (slots, end)
 }
 
-/// Every variable the kernel may name, by scope where it is declared inside; and the bytes of local memory.
+/// Every variable the kernel may name, by scope where it is declared inside; and the bytes of local memory. What a
+/// call passes lies in local memory.
 fn symbols(
     kernel: &ptx::Function,
-    body: &ptx::Body,
+    expanded: &Expanded,
     layout: &ptx::SharedLayout,
     params: &[ParamSlot],
     outer: &Symbols,
@@ -218,10 +228,11 @@ fn symbols(
         all.insert((*scope, name.clone()), (Space::Shared, *offset));
     }
     let mut local_bytes = 0_u64;
-    for variable in body
+    for variable in expanded
+        .body
         .variables
         .iter()
-        .filter(|v| v.space == ptx::Space::Local)
+        .filter(|v| matches!(v.space, ptx::Space::Local | ptx::Space::Param))
     {
         let offset = local_bytes.next_multiple_of(u64::from(variable.align.max(1)));
         all.insert(
@@ -229,6 +240,17 @@ fn symbols(
             (Space::Local, offset),
         );
         local_bytes = offset + variable.bytes;
+    }
+    for ((scope, formal), (from, actual)) in &expanded.parameters {
+        let mut at = Some(*from);
+        while let Some(scope) = at
+            && !all.contains_key(&(at, actual.clone()))
+        {
+            at = expanded.body.scopes[scope];
+        }
+        if let Some(&found) = all.get(&(at, actual.clone())) {
+            all.insert((Some(*scope), formal.clone()), found);
+        }
     }
     // The next thread's piece must be aligned like the first.
     (all, local_bytes.next_multiple_of(16))
@@ -285,6 +307,7 @@ impl Decoder<'_> {
                 self.warp(&instruction.opcode, &modifiers, operands)
             }
             "setp" => self.compare(&modifiers, operands),
+            "set" => self.set(&modifiers, operands),
             opcode => self.data(opcode, &modifiers, operands),
         }?;
         Ok(Instruction { guard, flip, kind })

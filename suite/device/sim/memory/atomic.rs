@@ -6,15 +6,20 @@ use super::access::{Violation, Violations, addresses};
 use super::spaces::{Place, Spaces};
 
 impl Spaces<'_> {
-    /// Lowest lane first. What a faulty lane returns is 0.
-    pub fn atomic(&mut self, frame: &mut Frame<'_>, atomic: &Atomic, mask: u32) -> Violations {
+    /// Lowest lane first. What a faulty lane returns is 0. Also tells whether any lane changed memory.
+    pub fn atomic(
+        &mut self,
+        frame: &mut Frame<'_>,
+        atomic: &Atomic,
+        mask: u32,
+    ) -> (Violations, bool) {
         let all = addresses(frame, &atomic.address);
         let bytes = u64::from(atomic.bytes);
         let space = atomic.address.space;
         let mut offsets = all;
         let reach = self.reach(space, &mut offsets, mask, bytes);
         let reach = reach.filter(|reach| self.may_write(reach.place));
-        let mut violations = Violations::default();
+        let (mut violations, mut changed) = (Violations::default(), false);
         for lane in lanes(mask) {
             let found = match &reach {
                 Some(reach) if reach.consecutive => {
@@ -39,7 +44,9 @@ impl Spaces<'_> {
                     {
                         violations.note(Violation::Uninitialised, lane, all[lane]);
                     }
-                    self.update(frame, atomic, lane, place, offset as usize)
+                    let (old, new) = self.update(frame, atomic, lane, place, offset as usize);
+                    changed |= old != new;
+                    old
                 }
                 None => 0,
             };
@@ -49,10 +56,10 @@ impl Spaces<'_> {
                 frame.narrow[usize::from(atomic.d)][lane] = old as u32;
             }
         }
-        violations
+        (violations, changed)
     }
 
-    /// The old value.
+    /// The old value and the new one.
     fn update(
         &mut self,
         frame: &Frame<'_>,
@@ -60,7 +67,7 @@ impl Spaces<'_> {
         lane: usize,
         place: Place,
         at: usize,
-    ) -> u64 {
+    ) -> (u64, u64) {
         let bytes = usize::from(atomic.bytes);
         let operand = |row: u16| {
             if bytes == 8 {
@@ -71,12 +78,10 @@ impl Spaces<'_> {
         };
         let region = self.region_mut(place);
         let old = region.read(at, bytes);
-        region.write(
-            at,
-            bytes,
-            result(atomic, place, old, operand(atomic.a), operand(atomic.b)),
-        );
-        old
+        let new = result(atomic, place, old, operand(atomic.a), operand(atomic.b));
+        let new = new & (u64::MAX >> (64 - 8 * bytes));
+        region.write(at, bytes, new);
+        (old, new)
     }
 }
 

@@ -1,5 +1,6 @@
 use super::{kernel, launch, run};
 use crate::device::sim::SimDevice;
+use crate::device::{Access, Device};
 use crate::terms::ReasonKind;
 
 #[test]
@@ -224,4 +225,51 @@ fn an_early_return_that_stands_last_is_not_the_main_exit() {
         assert_eq!(got, want);
         assert_eq!(findings, []);
     }
+}
+
+/// A lane that has what the others of its warp wait for gets on: such a launch used to hang.
+#[test]
+fn lanes_that_wait_for_lanes_of_their_own_warp_get_on() {
+    // A lock that each lane takes in a loop of its own, before the section it guards.
+    let (got, findings) = run(
+        "LOCK: atom.global.cas.b32 %r1, [%d31], 0, 1; setp.ne.u32 %p1, %r1, 0; @%p1 bra LOCK;
+        membar.gl; ld.volatile.global.u32 %r2, [%d31+4]; add.u32 %r2, %r2, %r31; st.volatile.global.u32 [%d31+4], %r2;
+        membar.gl; atom.global.exch.b32 %r1, [%d31], 0;",
+        64,
+        2,
+    );
+    assert_eq!(got, [0, (0..64).sum::<u32>()]);
+    assert_eq!(findings, []);
+    // One side of a branch waits for the other, whichever runs first.
+    for lanes in ["lt", "ge"] {
+        let (got, findings) = run(
+            &format!(
+                "setp.{lanes}.u32 %p1, %r31, 16; @%p1 bra SET;
+                WAIT: ld.acquire.gpu.global.u32 %r1, [%d31]; setp.eq.u32 %p2, %r1, 0; @%p2 bra WAIT; bra DONE;
+                SET: st.release.gpu.global.u32 [%d31], 7;
+                DONE: bar.warp.sync -1; st.global.u32 [%d30+4], 1;"
+            ),
+            32,
+            33,
+        );
+        assert_eq!(got[0], 7);
+        assert_eq!(got[1..], [1; 32]);
+        assert_eq!(findings, []);
+    }
+}
+
+/// A warp that waits at a named barrier of its own between polls is no progress for others.
+#[test]
+fn a_block_that_meets_itself_in_a_loop_lets_others_start() {
+    let text = super::kernel(
+        ".param .u64 out",
+        "ld.param.u64 %d1, [out]; mov.u32 %r1, %ctaid.x; setp.ne.u32 %p1, %r1, 0; @%p1 bra SET;
+        WAIT: bar.sync 0; ld.global.u32 %r2, [%d1]; setp.eq.u32 %p2, %r2, 0; @%p2 bra WAIT; bra DONE;
+        SET: st.global.u32 [%d1], 1; DONE:",
+    );
+    let mut device = SimDevice::new();
+    let out = device.alloc(4, Access::ReadWrite).unwrap();
+    device.fill(out, 0, 4, &[0]).unwrap();
+    super::launch(&mut device, &text, 2, 32, 0, &[super::pointer(out)]).unwrap();
+    assert_eq!(device.download(out, 0, 4).unwrap(), [1, 0, 0, 0]);
 }

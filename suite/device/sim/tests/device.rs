@@ -64,7 +64,7 @@ fn impossible_launches_are_refused() {
     let plain = kernel("", "");
     assert!(refused(&plain, 0, 32, 0, &[]).contains("size 0"));
     assert!(refused(&plain, 1, 1025, 0, &[]).contains("1024 threads"));
-    assert!(refused(&plain, 1, 1, 50_000, &[]).contains("shared memory"));
+    assert!(refused(&plain, 1, 1, 65_537, &[]).contains("shared memory"));
     assert!(
         refused(&kernel(".param .u32 n", ""), 1, 1, 0, &[]).contains("takes 1 arguments, got 0")
     );
@@ -80,6 +80,32 @@ fn impossible_launches_are_refused() {
     assert!(refused(&bound, 1, 65, 0, &[]).contains(".maxntid"));
     let required = format!("{HEADER}.visible .entry k() .reqntid 64 {{ ret; }}");
     assert!(refused(&required, 1, 32, 0, &[]).contains(".reqntid"));
+}
+
+/// A block was refused more than 48 KiB, which a card gives to a launch that asks for it.
+#[test]
+fn a_block_may_have_64_kib_of_shared_memory() {
+    let body = |at: u32| {
+        let start = "mov.u32 %r1, s; mov.u32 %r2, 7;";
+        format!("{start} st.shared.u32 [%r1+{at}], %r2; ld.shared.u32 %r3, [%r1+{at}];")
+    };
+    let text = |at: u32| {
+        let text = kernel("", &body(at));
+        text.replacen(
+            ".visible",
+            ".extern .shared .align 16 .b8 s[];\n.visible",
+            1,
+        )
+    };
+    let found = |at: u32| {
+        let mut device = SimDevice::new();
+        launch(&mut device, &text(at), 2, 32, 65_536, &[]).unwrap();
+        device.take_findings().unwrap().len()
+    };
+    // The store and the load.
+    assert_eq!((found(65_532), found(65_536)), (0, 2));
+    let fixed = kernel("", ".shared .align 4 .b8 s[49156];");
+    assert!(refused(&fixed, 1, 1, 0, &[]).contains("static shared memory"));
 }
 
 #[test]

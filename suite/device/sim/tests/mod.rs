@@ -2,6 +2,7 @@
 //! smallest violation.
 
 mod bits;
+mod calls;
 mod control;
 mod detectors;
 mod device;
@@ -9,6 +10,8 @@ mod floats;
 mod integers;
 mod kernels;
 mod memory;
+mod rarer;
+mod single_pass;
 mod warps;
 
 use std::fmt::Write;

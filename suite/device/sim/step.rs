@@ -1,0 +1,207 @@
+//! A warp while it runs: one instruction after another, until something makes it pause.
+
+use super::block::{Pending, Warp};
+use super::collective;
+use super::findings::Recorder;
+use super::lanes::{FULL, Frame};
+use super::memory::Spaces;
+use super::program::{Access, Atomic, Instruction, Kind, Pc};
+use super::reporter::Reporter;
+use crate::outcome::Fault;
+
+/// Why a warp stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pause {
+    Exited,
+    /// At a barrier, not yet counted.
+    Barrier,
+    /// The instructions of its turn are used up, or it sleeps.
+    Turn,
+    /// It would only look again at what others have yet to write.
+    Spins,
+}
+
+/// A warp while it runs, with all that its instructions may touch.
+pub struct Running<'a> {
+    pub at: Reporter<'a>,
+    pub warp: &'a mut Warp,
+    pub frame: Frame<'a>,
+    pub spaces: Spaces<'a>,
+    pub recorder: &'a mut Recorder,
+    pub executed: u64,
+    /// Instructions left in this turn.
+    pub left: u64,
+    /// The instruction that last polled in this turn.
+    pub polled: Option<Pc>,
+    /// Whether it has changed memory in this turn.
+    pub wrote: bool,
+}
+
+impl Running<'_> {
+    pub fn run(&mut self, code: &[Instruction]) -> Result<Pause, Fault> {
+        while self.left > 0 {
+            self.left -= 1;
+            let pc = self.warp.now.pc;
+            let instruction = &code[pc as usize];
+            let guard = self.frame.predicates[usize::from(instruction.guard)] ^ instruction.flip;
+            let mask = self.warp.now.active & guard;
+            self.executed += if mask == FULL {
+                32
+            } else {
+                u64::from(mask.count_ones())
+            };
+            let mut next = pc + 1;
+            if mask != 0 {
+                match &instruction.kind {
+                    Kind::Alu(run, operands) => run(&mut self.frame, *operands, mask),
+                    Kind::Compare(compare) => collective::compare(&mut self.frame, compare, mask),
+                    Kind::Load(access) => self.load(access, pc, mask),
+                    Kind::Store(access) => self.store(access, pc, mask),
+                    Kind::Branch { target, .. } if mask == self.warp.now.active => next = *target,
+                    Kind::Branch { target, reconverge } => {
+                        self.warp.diverge(mask, *target, *reconverge)
+                    }
+                    Kind::Exit => self.warp.exit(mask),
+                    other => {
+                        if let Some(pause) = self.rare(other, pc, mask)? {
+                            return Ok(pause);
+                        }
+                    }
+                }
+            }
+            self.warp.now.pc = next;
+            if self.warp.settle() {
+                return Ok(Pause::Exited);
+            }
+        }
+        Ok(Pause::Turn)
+    }
+
+    #[inline(always)]
+    fn load(&mut self, access: &Access, pc: Pc, mask: u32) {
+        let violations = self.spaces.load(&mut self.frame, access, mask);
+        if violations.any() {
+            let bytes = u64::from(access.bytes) * u64::from(access.count);
+            self.at.memory(
+                self.recorder,
+                &self.spaces,
+                pc,
+                access.address.space,
+                bytes,
+                &violations,
+            );
+        }
+    }
+
+    #[inline(always)]
+    fn store(&mut self, access: &Access, pc: Pc, mask: u32) {
+        self.wrote = true;
+        let violations = self.spaces.store(&self.frame, access, mask);
+        if violations.any() {
+            let bytes = u64::from(access.bytes) * u64::from(access.count);
+            self.at.memory(
+                self.recorder,
+                &self.spaces,
+                pc,
+                access.address.space,
+                bytes,
+                &violations,
+            );
+        }
+    }
+
+    /// Whether memory has changed.
+    fn atomic(&mut self, atomic: &Atomic, pc: Pc, mask: u32) -> bool {
+        let (violations, changed) = self.spaces.atomic(&mut self.frame, atomic, mask);
+        if violations.any() {
+            let (space, bytes) = (atomic.address.space, u64::from(atomic.bytes));
+            self.at
+                .memory(self.recorder, &self.spaces, pc, space, bytes, &violations);
+        }
+        self.wrote |= changed;
+        changed
+    }
+
+    /// Whether a loop has come round to an instruction that polls: one that is not past the last one of this turn. A
+    /// loop over several has to go back to the first of them, too.
+    fn is_repeated(&mut self, pc: Pc) -> bool {
+        self.polled.replace(pc).is_some_and(|last| pc <= last)
+    }
+
+    /// Ends the turn after an instruction.
+    fn pass(&mut self, pc: Pc) -> Pause {
+        self.warp.now.pc = pc + 1;
+        if self.warp.settle() {
+            Pause::Exited
+        } else {
+            Pause::Spins
+        }
+    }
+
+    /// Everything but arithmetic, loads, stores and branches. What pauses has moved on to the next instruction.
+    fn rare(&mut self, kind: &Kind, pc: Pc, mask: u32) -> Result<Option<Pause>, Fault> {
+        match kind {
+            Kind::Poll(access) => {
+                if self.is_repeated(pc) {
+                    // It loads when its next turn starts, and so sees what the others wrote.
+                    self.executed -= u64::from(mask.count_ones());
+                    return Ok(Some(Pause::Spins));
+                }
+                self.load(access, pc, mask);
+            }
+            Kind::Atomic(atomic) => {
+                let changed = self.atomic(atomic, pc, mask);
+                if !changed && self.is_repeated(pc) {
+                    return Ok(Some(self.pass(pc)));
+                }
+            }
+            Kind::Param { access, offset } => {
+                collective::param(&mut self.frame, self.spaces.params, access, *offset, mask);
+            }
+            Kind::Barrier(barrier) => {
+                if mask != self.warp.live() {
+                    if !barrier.aligned {
+                        return Err(self.at.unsupported(
+                            pc,
+                            "part of a warp waits at a barrier that is not aligned",
+                        ));
+                    }
+                    self.at.divergent(self.recorder, pc, mask, self.warp.live());
+                }
+                self.warp.pending = Some(Pending {
+                    barrier: *barrier,
+                    pc,
+                });
+                self.warp.now.pc = pc + 1;
+                return Ok(Some(Pause::Barrier));
+            }
+            Kind::Trap => return Err(self.at.trapped(pc)),
+            Kind::Yield => {
+                // One who sleeps and has not looked at memory waits for time, which goes on.
+                let pause = self.pass(pc);
+                let slept = pause == Pause::Spins && self.polled.is_none();
+                return Ok(Some(if slept { Pause::Turn } else { pause }));
+            }
+            Kind::Clock { d, wide, high } => {
+                let now = if *high {
+                    self.executed >> 32
+                } else {
+                    self.executed
+                };
+                collective::clock(&mut self.frame, *d, *wide, now, mask);
+            }
+            other => {
+                let live = self.warp.live();
+                let mut rest = mask;
+                while rest != 0 {
+                    let group = collective::group(&self.frame, other, rest);
+                    if let Some(named) = collective::run(&mut self.frame, other, group) {
+                        self.at.membermask(self.recorder, pc, group, named, live);
+                    }
+                    rest &= !group;
+                }
+            }
+        }
+        Ok(None)
+    }
+}

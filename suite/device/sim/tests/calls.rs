@@ -1,0 +1,102 @@
+//! Direct calls, as compilers write them.
+
+use super::{HEADER, kernel, launch, pointer};
+use crate::device::sim::SimDevice;
+use crate::device::{Access, Device};
+use crate::terms::ReasonKind;
+
+/// `count(v, most)`: steps of 3n + 1 from `v` to 1, at most so many; `twice(v)` calls it two times.
+const FUNCTIONS: &str = "
+    .func (.param .b32 count_returned) count(.param .b32 count_0, .param .b32 count_1)
+    {
+        .reg .pred %p<5>; .reg .b32 %r<8>;
+        ld.param.u32 %r1, [count_0]; ld.param.u32 %r2, [count_1]; mov.u32 %r3, 0;
+        STEP: setp.eq.u32 %p1, %r1, 1; @%p1 bra LEAVE;
+        setp.ge.u32 %p2, %r3, %r2; @%p2 bra EARLY;
+        and.b32 %r4, %r1, 1; setp.eq.u32 %p3, %r4, 1; shr.u32 %r5, %r1, 1; mad.lo.u32 %r6, %r1, 3, 1;
+        selp.b32 %r1, %r6, %r5, %p3; add.u32 %r3, %r3, 1; bra STEP;
+        EARLY: st.param.b32 [count_returned+0], -1; ret;
+        LEAVE: st.param.b32 [count_returned+0], %r3; ret;
+    }
+    .func (.param .b64 twice_returned) twice(.param .b32 twice_0)
+    {
+        .reg .b32 %r<8>; .reg .b64 %d<3>;
+        ld.param.u32 %r1, [twice_0];
+        { .reg .b32 temp; .param .b32 param0; st.param.b32 [param0+0], %r1; .param .b32 param1;
+          st.param.b32 [param1+0], 100; .param .b32 retval0;
+          call.uni (retval0), count, (param0, param1); ld.param.b32 %r2, [retval0+0]; }
+        { .reg .b32 temp; .param .b32 param0; st.param.b32 [param0+0], %r1; .param .b32 param1;
+          st.param.b32 [param1+0], 7; .param .b32 retval0;
+          call.uni (retval0), count, (param0, param1); ld.param.b32 %r3, [retval0+0]; }
+        mov.b64 %d1, {%r2, %r3}; st.param.b64 [twice_returned+0], %d1; ret;
+    }";
+
+fn with_functions(functions: &str, body: &str) -> String {
+    let text = kernel(".param .u64 out", body);
+    text.replacen(HEADER, &format!("{HEADER}{functions}"), 1)
+}
+
+#[test]
+fn functions_return_to_where_they_were_called() {
+    let text = with_functions(
+        FUNCTIONS,
+        "ld.param.u64 %d1, [out]; mov.u32 %r1, %tid.x; add.u32 %r2, %r1, 1; mul.wide.u32 %d2, %r1, 8;
+        add.u64 %d1, %d1, %d2; mov.u64 %d3, 5; setp.ne.u32 %p1, %r1, 9;
+        { .param .b32 param0; st.param.b32 [param0+0], %r2; .param .b64 retval0; st.param.b64 [retval0+0], 5;
+          @%p1 call (retval0), twice, (param0); ld.param.b64 %d3, [retval0+0]; }
+        bar.sync 0; st.global.u64 [%d1], %d3;",
+    );
+    let mut device = SimDevice::new();
+    let out = device.alloc(8 * 40, Access::ReadWrite).unwrap();
+    launch(&mut device, &text, 1, 40, 0, &[pointer(out)]).unwrap();
+    assert_eq!(device.take_findings().unwrap(), []);
+    let got: &[u32] = bytemuck::cast_slice(device.download(out, 0, 8 * 40).unwrap());
+    let count = |from: u32, most: u32| {
+        let next = |&v: &u32| Some(if v % 2 == 1 { 3 * v + 1 } else { v / 2 });
+        let steps = std::iter::successors(Some(from), next).take_while(|&v| v != 1);
+        let steps = steps.count() as u32;
+        if steps > most { u32::MAX } else { steps }
+    };
+    for lane in 0..40 {
+        let want = match lane {
+            9 => [5, 0],
+            _ => [count(lane + 1, 100), count(lane + 1, 7)],
+        };
+        assert_eq!(got[2 * lane as usize..][..2], want, "lane {lane}");
+    }
+}
+
+#[test]
+fn a_finding_in_a_function_has_its_line() {
+    let text = with_functions(
+        ".func store(.param .b64 store_0)\n{\n.reg .b64 %d<2>;\nld.param.u64 %d1, [store_0];\n\
+         st.global.u32 [%d1+8], 1;\nret;\n}\n",
+        "ld.param.u64 %d1, [out]; { .param .b64 param0; st.param.b64 [param0+0], %d1; call store, (param0); }",
+    );
+    let mut device = SimDevice::new();
+    let out = device.alloc(8, Access::ReadWrite).unwrap();
+    launch(&mut device, &text, 1, 1, 0, &[pointer(out)]).unwrap();
+    let findings = device.take_findings().unwrap();
+    let site = findings[0].site.as_ref().unwrap();
+    assert_eq!(site.instruction, "st.global.u32 [%d1+8], 1");
+    assert_eq!(site.ptx_line, 8);
+}
+
+#[test]
+fn calls_that_cannot_be_replaced_are_named() {
+    let recursive = ".func f()\n{\ncall f;\nret;\n}\n";
+    let shared = ".func f()\n{\n.shared .b32 s;\nst.shared.u32 [s], 1;\nret;\n}\n";
+    let declared = ".extern .func f();\n";
+    for functions in [recursive, shared, declared] {
+        let text = with_functions(functions, "call f;");
+        let mut device = SimDevice::new();
+        let out = device.alloc(8, Access::ReadWrite).unwrap();
+        let fault = launch(&mut device, &text, 1, 1, 0, &[pointer(out)]).unwrap_err();
+        assert_eq!(fault.reason.kind, ReasonKind::Setup);
+        let words = fault.reason.message;
+        assert!(
+            words.contains("`call f`: the simulated device does not know"),
+            "{words}"
+        );
+    }
+}
