@@ -54,6 +54,8 @@ struct Group<'a> {
     image: ImageKind,
     params: &'a IndexMap<String, Value>,
     names: Names,
+    /// Timing rows that did not run, each with its reason.
+    skipped: IndexMap<&'a str, String>,
 }
 
 fn join<'a>(suite: &Suite, cases: &'a [CaseRecord], with: &dyn Evaluate) -> Vec<Group<'a>> {
@@ -67,9 +69,13 @@ fn join<'a>(suite: &Suite, cases: &'a [CaseRecord], with: &dyn Evaluate) -> Vec<
                 image: case.image,
                 params: &case.params,
                 names: axes_and_lets(suite, case, with),
+                skipped: IndexMap::new(),
             });
             groups.len() - 1
         });
+        let skipped = case.skipped_rows.iter();
+        let skipped = skipped.map(|(row, reason)| (row.as_str(), reason.to_string()));
+        groups[index].skipped.extend(skipped);
         let names = &mut groups[index].names;
         names.insert(case.gate.clone(), gate_value(case));
         if !case.timings.is_empty() {
@@ -130,6 +136,9 @@ fn one_table(
         return None;
     }
     notes.dedup();
+    for (column, expr) in &table.columns {
+        row_notes(column, expr, &kept, &mut notes);
+    }
     let (fixed, varying) = split_axes(&table.over, &kept);
     let mut columns = vec![table.over.clone()];
     columns.extend(varying.iter().cloned());
@@ -154,6 +163,31 @@ fn one_table(
         rows,
         notes,
     })
+}
+
+/// What a column's numbers do not say of the rows they come from: the host's clock, and rows that were skipped.
+fn row_notes(
+    column: &str,
+    expr: &Expr,
+    kept: &[(&Group<'_>, Vec<Value>)],
+    notes: &mut Vec<String>,
+) {
+    for path in paths(&expr.source) {
+        let [root, row, ..] = path.as_slice() else {
+            continue;
+        };
+        for (group, _) in kept.iter().filter(|_| root == "rows") {
+            let clock = group.names.get("rows").and_then(|rows| rows.get(row));
+            let clock = clock.and_then(|timing| timing.get("clock"));
+            let mut note = None;
+            if clock.is_some_and(|clock| clock == "host") && exists(&path, &group.names) {
+                note = Some(format!("{column}: row {row} is by the host's clock"));
+            } else if let Some(reason) = group.skipped.get(row.as_str()) {
+                note = Some(format!("{column}: row {row} is skipped ({reason})"));
+            }
+            notes.extend(note.filter(|note| !notes.contains(note)));
+        }
+    }
 }
 
 /// Axes besides `over`: those with one value in every row, and the names of the others.

@@ -21,15 +21,18 @@ const EDGES: &[(&str, &[&str])] = &[
     ("expr", &["value"]),
     ("input", &["outcome", "parallel", "value"]),
     ("reference", &["outcome", "parallel", "terms", "value"]),
-    ("spec", &["expr", "image", "terms", "value"]),
+    ("spec", &["call", "expr", "image", "terms", "value"]),
     ("case", &["outcome", "spec", "terms"]),
     (
         "plan",
         &[
-            "case", "expr", "image", "input", "outcome", "spec", "terms", "value",
+            "call", "case", "expr", "host", "image", "input", "outcome", "spec", "terms", "value",
         ],
     ),
-    ("device", &["image", "outcome", "plan", "terms", "value"]),
+    (
+        "device",
+        &["host", "image", "outcome", "plan", "terms", "value"],
+    ),
     ("check", &["outcome", "parallel", "spec", "terms", "value"]),
     ("identity", &["outcome", "terms"]),
     (
@@ -40,10 +43,12 @@ const EDGES: &[(&str, &[&str])] = &[
     (
         "worker",
         &[
+            "call",
             "case",
             "check",
             "device",
             "expr",
+            "host",
             "image",
             "input",
             "outcome",
@@ -80,7 +85,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("saphyr_parser", &["spec"]),
     ("miette", &["spec"]),
     ("rhai", &["expr"]),
-    ("libloading", &["image"]),
+    ("libloading", &["image", "device/cuda"]),
     ("quick_junit", &["report"]),
     ("comfy_table", &["report"]),
     ("indicatif", &["runner"]),

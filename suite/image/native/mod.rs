@@ -183,6 +183,14 @@ impl Native {
     }
 }
 
+/// Why nothing of the library runs on the simulated device.
+pub fn on_simulator() -> Reason {
+    let message = format!(
+        "the native library works on a CUDA device only, where `{COMMAND}` builds it; the simulated device runs PTX"
+    );
+    Reason::new(ReasonKind::BuiltWithout, message)
+}
+
 impl Library {
     /// Whether it holds code for a card.
     ///
