@@ -11,7 +11,12 @@
 #include <cstdint>
 #include <limits>
 
+#include <cub/version.cuh>
 #include <cuda_runtime.h>
+
+#if CUB_VERSION < 300000
+#  error "CCCL 3 (CUDA 13) or newer is needed: older releases count some elements in 32 bits without a word"
+#endif
 
 #define CG_ENTRY(name)                                                                                              \
   extern "C" __attribute__((visibility("default"))) int cg_##name(                                                  \

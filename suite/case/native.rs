@@ -1,7 +1,7 @@
 //! Which cases certainly call the native library, whatever their axes: what can be known when cases are listed.
 
 use super::Case;
-use crate::spec::model::{Action, Callee, Check, Gate, Row, Step, Suite, Want};
+use crate::spec::model::{Action, Callee, Check, Gate, Row, Suite, Want};
 
 /// Whether a case cannot do without the native library: its pipeline calls it, or every row of a timing gate does. A
 /// step under a `when` or in a loop may not run, and so does not count; its plan tells.
@@ -38,17 +38,32 @@ fn want_calls(suite: &Suite, want: &Want) -> bool {
     }
 }
 
-/// A loaded suite's pipelines do not run themselves.
+/// Whether a step that surely runs calls it. Each pipeline is looked at once, however often others run it.
 fn pipeline_calls(suite: &Suite, name: &str) -> bool {
-    let calls = |step: &Step| match &step.action {
-        _ if step.when.is_some() => false,
-        Action::Call { callee, .. } => *callee == Callee::Native,
-        Action::Pipeline { name } => pipeline_calls(suite, name),
-        Action::Kernel { .. }
-        | Action::Memset { .. }
-        | Action::Copy { .. }
-        | Action::For { .. } => false,
-    };
-    let steps = suite.pipelines.get(name);
-    steps.is_some_and(|steps| steps.iter().any(calls))
+    let mut seen: Vec<&str> = Vec::new();
+    let mut open = vec![name];
+    while let Some(name) = open.pop() {
+        let Some((name, steps)) = suite.pipelines.get_key_value(name) else {
+            continue;
+        };
+        if seen.contains(&name.as_str()) {
+            continue;
+        }
+        seen.push(name);
+        for step in steps.iter().filter(|step| step.when.is_none()) {
+            match &step.action {
+                Action::Call {
+                    callee: Callee::Native,
+                    ..
+                } => return true,
+                Action::Pipeline { name } => open.push(name),
+                Action::Kernel { .. }
+                | Action::Call { .. }
+                | Action::Memset { .. }
+                | Action::Copy { .. }
+                | Action::For { .. } => {}
+            }
+        }
+    }
+    false
 }

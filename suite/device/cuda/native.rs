@@ -47,9 +47,12 @@ impl NativeLibrary {
         let refused = |why: String| {
             Fault::setup(format!("the native library {shown} {why}: run `{COMMAND}`"))
         };
+        // A bare name would be searched for along the loader's path.
+        let path = std::path::absolute(&library.path);
+        let path = path.map_err(|error| refused(format!("cannot be found ({error})")))?;
         // SAFETY: loading runs the library's initialisers, which register its kernels; the user names it, or it was
         // built here, and its file holds the hash of the sources at hand.
-        let loaded = unsafe { Loaded::new(&library.path) };
+        let loaded = unsafe { Loaded::new(&path) };
         let loaded = loaded.map_err(|error| refused(format!("cannot be loaded ({error})")))?;
         let describe: Describe = symbol(&loaded, "cg_describe").map_err(&refused)?;
         // SAFETY: `cg_describe` takes nothing and returns a NUL-terminated constant, or null.
@@ -183,3 +186,6 @@ unsafe fn text_of(text: *const c_char) -> String {
         .to_string_lossy()
         .into_owned()
 }
+
+#[cfg(test)]
+mod tests;

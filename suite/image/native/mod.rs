@@ -185,9 +185,8 @@ impl Native {
 
 /// Why nothing of the library runs on the simulated device.
 pub fn on_simulator() -> Reason {
-    let message = format!(
-        "the native library works on a CUDA device only, where `{COMMAND}` builds it; the simulated device runs PTX"
-    );
+    let message =
+        format!("the native library works on a CUDA device only, where `{COMMAND}` builds it");
     Reason::new(ReasonKind::BuiltWithout, message)
 }
 

@@ -1,5 +1,7 @@
 //! Calls of the native library and of host rungs: their arguments, and pipelines that mix host and device.
 
+use std::collections::HashMap;
+
 use super::reach;
 use crate::call::{Function, Parameter, ParameterKind};
 use crate::image::{Param, ParamClass};
@@ -110,17 +112,19 @@ fn named_twice(name: &str, args: &[Arg], log: &Log<'_>) {
     }
 }
 
-/// Reports each pipeline that works on both sides, where neither its own callees do.
+/// Reports each pipeline that works on both sides, where none of its own callees does.
 pub(super) fn mixtures(suite: &Suite, log: &Log<'_>) {
+    let mut known = HashMap::new();
     for (name, steps) in &suite.pipelines {
-        let mixed = |callee: &&str| sides(suite, callee).is_mixed();
+        let sides = sides(suite, name, &mut known);
+        let mixed = |callee: &&str| known.get(callee).is_some_and(Sides::is_mixed);
         if reach::callees(steps).iter().any(mixed) {
             continue;
         }
         if let Sides {
             host: Some(place),
             device: Some(_),
-        } = of_steps(suite, steps)
+        } = sides
         {
             let message = format!("pipeline `{name}` mixes host and device steps");
             let mend = "a host pipeline holds host steps only; what must run before a timing row's goes into its \
@@ -131,7 +135,7 @@ pub(super) fn mixtures(suite: &Suite, log: &Log<'_>) {
 }
 
 /// Where a pipeline first works on either side.
-#[derive(Default)]
+#[derive(Clone, Copy, Default)]
 struct Sides {
     host: Option<Place>,
     device: Option<Place>,
@@ -141,34 +145,44 @@ impl Sides {
     fn is_mixed(&self) -> bool {
         self.host.is_some() && self.device.is_some()
     }
+}
 
-    fn add(&mut self, other: &Self, place: impl Fn(Place) -> Place) {
-        self.host = self.host.or(other.host.map(&place));
-        self.device = self.device.or(other.device.map(&place));
+/// Each pipeline is looked at once, however often others run it. They do not run themselves: that has been looked at.
+fn sides<'s>(suite: &'s Suite, pipeline: &'s str, known: &mut HashMap<&'s str, Sides>) -> Sides {
+    if let Some(sides) = known.get(pipeline) {
+        return *sides;
     }
+    let mut sides = Sides::default();
+    if let Some(steps) = suite.pipelines.get(pipeline) {
+        of_steps(suite, steps, known, &mut sides);
+    }
+    known.insert(pipeline, sides);
+    sides
 }
 
-fn sides(suite: &Suite, pipeline: &str) -> Sides {
-    let steps = suite.pipelines.get(pipeline);
-    steps.map_or_else(Sides::default, |steps| of_steps(suite, steps))
-}
-
-/// Pipelines do not run themselves: that has been looked at.
-fn of_steps(suite: &Suite, steps: &[Step]) -> Sides {
-    let mut all = Sides::default();
+fn of_steps<'s>(
+    suite: &'s Suite,
+    steps: &'s [Step],
+    known: &mut HashMap<&'s str, Sides>,
+    all: &mut Sides,
+) {
     for step in steps {
+        let here = |side: Option<Place>| side.map(|_| step.place);
         match &step.action {
             Action::Call {
                 callee: Callee::Host,
                 ..
             } => all.host = all.host.or(Some(step.place)),
-            Action::Pipeline { name } => all.add(&sides(suite, name), |_| step.place),
-            Action::For { steps, .. } => all.add(&of_steps(suite, steps), |place| place),
+            Action::Pipeline { name } => {
+                let callee = sides(suite, name, known);
+                all.host = all.host.or(here(callee.host));
+                all.device = all.device.or(here(callee.device));
+            }
+            Action::For { steps, .. } => of_steps(suite, steps, known, all),
             Action::Kernel { .. }
             | Action::Call { .. }
             | Action::Memset { .. }
             | Action::Copy { .. } => all.device = all.device.or(Some(step.place)),
         }
     }
-    all
 }

@@ -124,8 +124,8 @@ impl Evaluation<'_> {
         };
         let bits = param.size.min(8) * 8;
         if value < -(1i128 << (bits - 1)) || value >= 1i128 << bits {
-            let mend = Some("widen the kernel's parameter, or take a smaller value".to_string());
-            let message = format!("{value} does not fit the kernel's {bits}-bit integer");
+            let mend = Some("widen the parameter, or take a smaller value".to_string());
+            let message = format!("{value} does not fit the parameter's {bits}-bit integer");
             self.report(expr, message, mend);
         }
     }
