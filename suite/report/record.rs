@@ -131,7 +131,8 @@ pub struct TableRecord {
     pub columns: Vec<String>,
     /// Cells in the order of `columns`; `null` where a value does not exist (a row left out, no hardware).
     pub rows: Vec<Vec<serde_json::Value>>,
-    /// Cells that exist but could not be computed, with the reason; columns by the host's clock; rows that were skipped.
+    /// Cells that exist but could not be computed, with the reason; columns by the host's clock; timing rows that were
+    /// skipped.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub notes: Vec<String>,
 }
