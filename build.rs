@@ -380,6 +380,10 @@ fn kernels_table(
             "    Failure {{ module: {module:?}, message: {message:?} }},"
         )?;
     }
+    table += "];\npub static NATIVE: &[(&str, &str)] = &[\n";
+    for (name, path) in folder::native_files(&kernels)? {
+        writeln!(table, "    ({name:?}, {}),", text(&path))?;
+    }
     table += "];\n";
     Ok(table)
 }

@@ -8,11 +8,13 @@
 //! ```
 
 pub mod archive;
+pub mod call;
 pub mod case;
 pub mod check;
 pub mod cli;
 pub mod device;
 pub mod expr;
+pub mod host;
 pub mod identity;
 pub mod image;
 pub mod input;

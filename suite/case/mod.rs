@@ -12,6 +12,7 @@
 
 mod expand;
 mod find;
+mod native;
 mod select;
 #[cfg(test)]
 mod tests;
@@ -25,6 +26,7 @@ use crate::terms::{DeviceKind, ImageKind, ReasonKind};
 
 pub use expand::{check_kind, expand};
 pub use find::find;
+pub use native::calls_native;
 pub use select::{matches, select};
 
 /// One gate on one choice of axis values and one image: what becomes a named test.

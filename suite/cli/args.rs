@@ -184,6 +184,13 @@ pub(super) enum Kernels {
         #[arg(long)]
         all: bool,
     },
+    /// Build the native library (CUB and Thrust baselines) with nvcc, for the cards here or CUDA_GATES_ARCHS; its
+    /// sources are those of the folder, else the embedded copy.
+    Native {
+        /// The folder of kernels.
+        #[arg(long, value_name = "DIR")]
+        kernels: Option<PathBuf>,
+    },
     /// Check that every PTX is what its source compiles to.
     Verify {
         /// The folder of kernels.

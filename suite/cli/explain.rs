@@ -4,7 +4,7 @@ use super::table::columns;
 use crate::case::{Case, axis_text};
 use crate::expr::Value;
 use crate::image::{ParamClass, Signature};
-use crate::plan::{Argument, Launch, Plan, Prepared, Row, Signatures, Slice, Step, Work};
+use crate::plan::{Argument, Call, Launch, Plan, Prepared, Row, Signatures, Slice, Step, Work};
 use crate::spec::model::Suite;
 
 /// The whole text: axes, lets, inputs, buffers, launches and reads.
@@ -155,6 +155,8 @@ impl Shown<'_> {
         let rows = steps.iter().enumerate().map(|(index, step)| {
             let (what, module) = match step {
                 Step::Launch(launch) => (self.launch(launch), self.module(launch).join("")),
+                Step::Native(call) => (format!("native {}", self.call(call)), String::new()),
+                Step::Host(call) => (format!("host {}", self.call(call)), String::new()),
                 Step::Copy { from, to } => {
                     let what = format!("copy {} to {}", self.slice(*from), self.slice(*to));
                     (what, String::new())
@@ -200,6 +202,12 @@ impl Shown<'_> {
             extent(launch.block),
             args.join(", ")
         )
+    }
+
+    fn call(&self, call: &Call) -> String {
+        let args = call.args.iter();
+        let args: Vec<String> = args.map(|arg| self.argument(*arg, false)).collect();
+        format!("{}({})", call.name, args.join(", "))
     }
 
     fn argument(&self, argument: Argument, float: bool) -> String {

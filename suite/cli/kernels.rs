@@ -1,10 +1,13 @@
-//! `kernels build` and `kernels verify`.
+//! `kernels build`, `kernels verify` and `kernels native`.
 
 use std::path::PathBuf;
 
 use super::args::Kernels;
 use super::output::{Answer, Failure, Outcome};
+use crate::device::cuda;
+use crate::image::Catalog;
 use crate::image::kernels::{self, KernelsError, Which};
+use crate::image::native;
 
 /// The folder of kernels where nothing else is said.
 const FOLDER: &str = "kernels";
@@ -12,7 +15,7 @@ const FOLDER: &str = "kernels";
 pub(super) fn run(command: Kernels, environment: Option<PathBuf>) -> Outcome {
     let folder = |given: Option<PathBuf>| {
         let folder = given
-            .or(environment)
+            .or(environment.clone())
             .unwrap_or_else(|| PathBuf::from(FOLDER));
         if folder.is_dir() {
             Ok(folder)
@@ -35,6 +38,10 @@ pub(super) fn run(command: Kernels, environment: Option<PathBuf>) -> Outcome {
                 code: u8::from(report.failed().next().is_some()),
             })
         }
+        Kernels::Native { kernels: given } => {
+            let here = || Some(PathBuf::from(FOLDER)).filter(|path| path.is_dir());
+            native(given.or(environment.clone()).or_else(here))
+        }
         Kernels::Verify { kernels: given } => {
             let report = kernels::verify(&folder(given)?).map_err(failure)?;
             Ok(Answer {
@@ -43,6 +50,20 @@ pub(super) fn run(command: Kernels, environment: Option<PathBuf>) -> Outcome {
             })
         }
     }
+}
+
+/// Asks the driver in this process, which runs nothing else, for the cards to build for.
+fn native(folder: Option<PathBuf>) -> Outcome {
+    let catalog = Catalog::open(folder.as_deref()).map_err(Failure::usage)?;
+    let cards: Vec<(u32, u32)> = cuda::enumerate()
+        .unwrap_or_default()
+        .iter()
+        .map(|card| card.compute_capability)
+        .collect();
+    let chosen = std::env::var("CUDA_GATES_ARCHS").unwrap_or_default();
+    let built = native::build(catalog.native(), &chosen, &cards);
+    let text = format!("{}\n", built.map_err(Failure::environment)?);
+    Ok(Answer { text, code: 0 })
 }
 
 /// No compiler, or files that cannot be read or written: the machine's doing.

@@ -361,6 +361,19 @@ fn schemas_are_printed_whole() {
 }
 
 #[test]
+fn a_native_library_wants_a_table_that_can_be_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let native = folder.path().join("native");
+    std::fs::create_dir(&native).unwrap();
+    std::fs::write(native.join("native.txt"), "scan: int* x\n").unwrap();
+    let command = format!("kernels native --kernels {}", folder.path().display());
+    let failure = answer(&command).unwrap_err();
+    assert_eq!(failure.code, 3);
+    let words = "kernels/native/native.txt: line 1: `int* x` is no parameter";
+    assert!(failure.text.contains(words), "{}", failure.text);
+}
+
+#[test]
 fn kernels_want_a_folder_that_is_there() {
     let failure = answer("kernels verify --kernels /nowhere/kernels").unwrap_err();
     assert_eq!(failure.code, 2);

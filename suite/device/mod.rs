@@ -2,7 +2,7 @@
 //!
 //! Owns: [`Device`], its implementations `cuda` (the only place that names cudarc) and `sim`, [`session`] (a plan on
 //! any device) and [`presence`](fn@presence) (is there a card at all).
-//! May import `image`, `plan`, `value`, `terms` and `outcome`. It never sees a reference, a check or a spec.
+//! May import `host`, `image`, `plan`, `value`, `terms` and `outcome`. It never sees a reference, a check or a spec.
 
 use std::sync::Arc;
 
@@ -10,6 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::image::Image;
+use crate::image::native::Library;
 use crate::outcome::{Fault, Finding};
 use crate::terms::DeviceKind;
 use crate::value::Array;
@@ -74,6 +75,13 @@ pub struct Launch<'a> {
     pub block: [u32; 3],
     /// Dynamic shared memory, bytes.
     pub shared: u32,
+    pub args: &'a [Argument],
+}
+
+/// One call of the native library, all numbers known.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NativeCall<'a> {
+    pub name: &'a str,
     pub args: &'a [Argument],
 }
 
@@ -150,6 +158,30 @@ pub trait Device {
     /// `setup` for a shape this device cannot launch; a kernel's own faults may come here or from `finish`.
     fn launch(&mut self, launch: &Launch<'_>) -> Result<(), Fault>;
 
+    /// Loads the native library; loading the same one again is free.
+    ///
+    /// # Errors
+    /// `built without` where it has no code for this device, `setup` where it cannot be used.
+    fn open_native(&mut self, _library: &Library) -> Result<(), Fault> {
+        Err(no_native())
+    }
+
+    /// Bytes of scratch that a call of the open library needs, at least one. Does no work.
+    ///
+    /// # Errors
+    /// `setup` with the library's words.
+    fn native_scratch(&mut self, _call: &NativeCall<'_>) -> Result<u64, Fault> {
+        Err(no_native())
+    }
+
+    /// Calls the open library with scratch of as many bytes as it asked for.
+    ///
+    /// # Errors
+    /// `setup` or `kernel fault`, with the library's words.
+    fn call_native(&mut self, _call: &NativeCall<'_>, _scratch: BufferId) -> Result<(), Fault> {
+        Err(no_native())
+    }
+
     /// Waits for all work.
     ///
     /// # Errors
@@ -168,6 +200,10 @@ pub trait Device {
 
     /// Between two stamps; waits for the later one.
     fn between(&mut self, start: Stamp, end: Stamp) -> Result<Elapsed, Fault>;
+}
+
+fn no_native() -> Fault {
+    Fault::setup("native code of the host's side cannot be called on this device")
 }
 
 /// The first index at which two byte strings of one length differ.

@@ -1,7 +1,8 @@
 //! One case on one device: buffers, runs, times and readings, in the order the plan asks for.
 //!
 //! Owns: what happens around a plan's steps (poison, findings, warm-ups, stamps, the inputs' integrity). May import
-//! `plan`, `image`, `value`, `terms` and `outcome`. It hands bytes out and never learns what they should have been.
+//! `host`, `plan`, `image`, `value`, `terms` and `outcome`. It hands bytes out and never learns what they should have
+//! been.
 //!
 //! ```no_run
 //! # use std::sync::Arc;
@@ -19,12 +20,14 @@
 use std::sync::Arc;
 
 use super::{Access, BufferId, Device, ModuleId};
+use crate::host as host_rungs;
 use crate::image::Image;
 use crate::outcome::{Fault, Finding};
 use crate::plan::{self, Plan, Slice, Step, Work};
 use crate::terms::{DeviceKind, FindingKind};
 use crate::value::{Array, ArrayRef, POISON_BYTE};
 
+mod host;
 mod rows;
 mod steps;
 
@@ -96,6 +99,9 @@ struct Session<'a> {
     /// By [`plan::BufferIndex`].
     buffers: Vec<BufferId>,
     ran: Ran,
+    host_scratch: host_rungs::Scratch,
+    /// What calls of the native library share: the device does them one after the other.
+    native_scratch: Option<BufferId>,
 }
 
 impl<'a> Session<'a> {
@@ -113,6 +119,8 @@ impl<'a> Session<'a> {
             modules: Vec::with_capacity(images.len()),
             buffers: Vec::with_capacity(plan.buffers.len()),
             ran: Ran::default(),
+            host_scratch: host_rungs::Scratch::default(),
+            native_scratch: None,
         };
         for image in images {
             let loaded = session.device.load(image)?;
@@ -131,6 +139,7 @@ impl<'a> Session<'a> {
         for (index, array) in input_indices(plan).zip(inputs) {
             session.device.upload_input(session.buffers[index], array)?;
         }
+        session.allocate_scratch()?;
         Ok(session)
     }
 
@@ -147,6 +156,7 @@ impl<'a> Session<'a> {
             } => {
                 for (index, row) in rows.iter().enumerate() {
                     let times = match self.device.info().kind {
+                        DeviceKind::Cuda if row.is_host() => self.host_row(row, *warmups, *runs)?,
                         DeviceKind::Cuda => self.timed_row(row, *warmups, *runs)?,
                         DeviceKind::Sim => self.simulated_row(row)?,
                     };

@@ -24,6 +24,7 @@ use super::embedded;
 use super::folder;
 use super::hash::{sha256_hex, text_sha256};
 use super::manifest::{Entry, Manifest, Stale};
+use super::native::Native;
 use super::nvrtc::Nvrtc;
 use super::sass::Sass;
 use super::{Code, Image, Signature, built_without, ptx};
@@ -42,6 +43,7 @@ pub struct CatalogError {
 pub struct Catalog {
     modules: BTreeMap<String, Module>,
     sass: Sass,
+    native: Native,
 }
 
 #[derive(Clone, Debug)]
@@ -73,6 +75,7 @@ impl Catalog {
         Self {
             modules: modules.collect(),
             sass: Sass::embedded(),
+            native: Native::embedded(),
         }
     }
 
@@ -102,6 +105,11 @@ impl Catalog {
                 module.ptx = Some(text.into());
             }
         }
+        let native = Native::open(dir);
+        let native = native.map_err(|(path, source)| CatalogError { path, source })?;
+        if let Some(native) = native {
+            self.native = native;
+        }
         let path = dir.join(folder::MANIFEST);
         if path.is_file() {
             let text = std::fs::read_to_string(&path).map_err(within(&path))?;
@@ -126,6 +134,11 @@ impl Catalog {
                 }
             }
         }
+    }
+
+    /// The native library's sources, and the library where it is built.
+    pub fn native(&self) -> &Native {
+        &self.native
     }
 
     /// Module names in order: kernel files without ending.

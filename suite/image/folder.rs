@@ -6,7 +6,7 @@
 //! kernels/faulty/scan.cu             module `faulty/scan`
 //! kernels/ptx/faulty/scan.ptx        its PTX
 //! kernels/ptx/manifest.json
-//! kernels/native/…                   host-launched baselines: no modules
+//! kernels/native/…                   host-launched baselines: no modules, but the native library's sources
 //! ```
 
 use std::collections::BTreeMap;
@@ -19,8 +19,14 @@ pub const PTX: &str = "ptx";
 /// Inside a kernels folder.
 pub const MANIFEST: &str = "ptx/manifest.json";
 
+/// The folder of the native library's sources inside a kernels folder.
+pub const NATIVE: &str = "native";
+
+/// What the native library's functions take, inside that folder.
+pub const NATIVE_TABLE: &str = "native.txt";
+
 /// Folders that hold no modules.
-const NO_MODULES: [&str; 2] = [PTX, "native"];
+const NO_MODULES: [&str; 2] = [PTX, NATIVE];
 
 /// Module → its `.cu` file, in order of name.
 pub fn sources(kernels: &Path) -> io::Result<BTreeMap<String, PathBuf>> {
@@ -35,6 +41,25 @@ pub fn ptx_files(kernels: &Path) -> io::Result<BTreeMap<String, PathBuf>> {
     let folder = kernels.join(PTX);
     if folder.is_dir() {
         collect(&folder, "", "ptx", &[], &mut found)?;
+    }
+    Ok(found)
+}
+
+/// File name → the native library's source, headers and table, in order of name; empty where there is no such folder.
+pub fn native_files(kernels: &Path) -> io::Result<BTreeMap<String, PathBuf>> {
+    let mut found = BTreeMap::new();
+    let folder = kernels.join(NATIVE);
+    if folder.is_dir() {
+        for ending in ["cu", "cuh"] {
+            let mut files = BTreeMap::new();
+            collect(&folder, "", ending, &["lib"], &mut files)?;
+            let named = files.into_iter();
+            found.extend(named.map(|(stem, path)| (format!("{stem}.{ending}"), path)));
+        }
+        let table = folder.join(NATIVE_TABLE);
+        if table.is_file() {
+            found.insert(NATIVE_TABLE.to_owned(), table);
+        }
     }
     Ok(found)
 }

@@ -1,7 +1,7 @@
 //! Compiled kernels: the images a case runs, and what their PTX says of their signatures.
 //!
-//! Owns: PTX text (parser, signatures), the manifest of the committed PTX, NVRTC, and the embedded copy.
-//! May import `outcome` and `terms` only.
+//! Owns: PTX text (parser, signatures), the manifest of the committed PTX, NVRTC, the native library, and the embedded
+//! copy. May import `call`, `outcome` and `terms` only.
 //!
 //! ```
 //! use cuda_gates::image::Catalog;
@@ -17,6 +17,7 @@ mod folder;
 mod hash;
 pub mod kernels;
 pub mod manifest;
+pub mod native;
 pub mod nvcc;
 pub mod nvrtc;
 mod sass;

@@ -92,7 +92,7 @@ impl Sass {
 
 /// Index of the architecture whose code runs best on `device`: the same major version, the highest minor one that is
 /// not above the device's (CUDA C++ Programming Guide, "Binary compatibility").
-fn best(device: (u32, u32), architectures: &[(u32, u32)]) -> Option<usize> {
+pub(super) fn best(device: (u32, u32), architectures: &[(u32, u32)]) -> Option<usize> {
     let usable =
         |&(_, (major, minor)): &(usize, &(u32, u32))| *major == device.0 && *minor <= device.1;
     let (index, _) = architectures
@@ -104,7 +104,7 @@ fn best(device: (u32, u32), architectures: &[(u32, u32)]) -> Option<usize> {
 }
 
 /// `sm_75, sm_80`
-fn list(architectures: &[(u32, u32)]) -> String {
+pub(super) fn list(architectures: &[(u32, u32)]) -> String {
     let names: Vec<String> = architectures
         .iter()
         .map(|(major, minor)| format!("sm_{major}{minor}"))

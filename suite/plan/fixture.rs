@@ -3,6 +3,7 @@
 use indexmap::IndexMap;
 
 use super::Signatures;
+use crate::call::Function;
 use crate::case::{Case, check_kind};
 use crate::image::{Param, ParamClass, Signature};
 use crate::outcome::Fault;
@@ -72,10 +73,6 @@ pub fn shared_kernel(
     args: &[&str],
 ) -> Step {
     let list = |text: &str| text.split(',').map(expr).collect();
-    let arg = |text: &&str| match text.strip_prefix('&') {
-        Some(buffer) => Arg::Buffer(slice(buffer)),
-        None => Arg::Value(expr(text)),
-    };
     step(Action::Kernel {
         kernel: template(name),
         grid: list(grid),
@@ -83,6 +80,22 @@ pub fn shared_kernel(
         shared: shared.map(expr),
         args: args.iter().map(arg).collect(),
     })
+}
+
+/// A call of the native library or a host rung; arguments as of [`kernel`].
+pub fn call(callee: Callee, name: &str, args: &[&str]) -> Step {
+    step(Action::Call {
+        callee,
+        name: template(name),
+        args: args.iter().map(arg).collect(),
+    })
+}
+
+fn arg(text: &&str) -> Arg {
+    match text.strip_prefix('&') {
+        Some(buffer) => Arg::Buffer(slice(buffer)),
+        None => Arg::Value(expr(text)),
+    }
 }
 
 pub fn memset(to: &str, value: &str) -> Step {
@@ -258,6 +271,20 @@ impl Signatures for Kernels {
         let index = modules.iter().position(|m| m == module).unwrap();
         Ok((index, signature(name, letters)))
     }
+
+    fn native(&self, name: &str) -> Result<Function, Fault> {
+        native(name)
+    }
+}
+
+/// The functions of a native library that is not there.
+pub fn native(name: &str) -> Result<Function, Fault> {
+    let table =
+        "lib_reverse: const i32* input, i32* output, u64 n\nlib_scale: f32* data, f32 by, i8 k";
+    let table = Function::table(table).map_err(Fault::setup)?;
+    Function::find(&table, name, "function")
+        .cloned()
+        .map_err(Fault::setup)
 }
 
 pub fn signature(name: &str, letters: &str) -> Signature {

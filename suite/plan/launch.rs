@@ -6,10 +6,12 @@ use std::rc::Rc;
 use super::bytes::{integer_argument, single};
 use super::eval::Eval;
 use super::{Argument, Slice};
+use crate::call::Function;
 use crate::expr::Scope;
+use crate::host;
 use crate::image::{Param, ParamClass, Signature};
 use crate::outcome::Fault;
-use crate::spec::model::{Expr, Place};
+use crate::spec::model::{Callee, Expr, Place};
 
 /// Where kernels are looked up, without knowing what holds them.
 pub trait Signatures {
@@ -19,6 +21,16 @@ pub trait Signatures {
     /// `setup` when none has it, or a module's PTX is missing.
     fn kernel(&self, module_candidates: &[String], name: &str)
     -> Result<(usize, Signature), Fault>;
+
+    /// A function of the native library, as its sources declare it.
+    ///
+    /// # Errors
+    /// `setup` when there is none of this name.
+    fn native(&self, name: &str) -> Result<Function, Fault> {
+        Err(Fault::setup(format!(
+            "no function `{name}`: there is no native library"
+        )))
+    }
 }
 
 const GRID_MAX: [u64; 3] = [(1 << 31) - 1, 65_535, 65_535];
@@ -54,6 +66,14 @@ impl<'a> Linker<'a> {
         let found = (module, Rc::new(signature));
         self.found.insert(name.to_owned(), found.clone());
         Ok(found)
+    }
+
+    /// What a called function takes.
+    pub fn function(&self, callee: Callee, name: &str) -> Result<Function, Fault> {
+        match callee {
+            Callee::Native => self.signatures.native(name),
+            Callee::Host => host::function(name).cloned().map_err(Fault::setup),
+        }
     }
 
     /// The plan's index of a candidate, which takes part from now on.

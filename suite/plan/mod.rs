@@ -1,8 +1,8 @@
 //! A case as pure data: buffers, launches and reads with every number known. No GPU, no spec, no reference.
 //!
 //! Owns: the unrolling of pipelines, loops and swaps, the evaluation of every expression, and the limits
-//! (10,000 launches, sizes that fit). May import `case`, `spec`, `expr`, `input` (requests), `image` (signatures),
-//! `value`, `terms` and `outcome`.
+//! (10,000 launches, sizes that fit). May import `call`, `case`, `spec`, `expr`, `host` (its table), `input`
+//! (requests), `image` (signatures), `value`, `terms` and `outcome`.
 //!
 //! ```
 //! use cuda_gates::plan::{BufferIndex, Slice, Step};
@@ -110,6 +110,10 @@ pub struct Slice {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
     Launch(Launch),
+    /// A call of the native library, in the device's order of work.
+    Native(Call),
+    /// A host rung.
+    Host(Call),
     Copy {
         from: Slice,
         to: Slice,
@@ -131,6 +135,60 @@ pub struct Launch {
     /// Dynamic shared memory, bytes.
     pub shared: u32,
     pub args: Vec<Argument>,
+}
+
+/// A called function, all numbers known.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Call {
+    pub name: String,
+    pub args: Vec<Argument>,
+    /// Of each argument, whether the function writes it.
+    pub writes: Vec<bool>,
+}
+
+impl Plan {
+    /// Whether anything in it calls the native library.
+    pub fn is_native(&self) -> bool {
+        let work = match &self.work {
+            Work::Once { steps, .. } | Work::Repeat { steps, .. } => is_native(steps),
+            Work::Rows { rows, .. } => rows.iter().any(Row::is_native),
+        };
+        work || self.wanted.iter().any(|wanted| is_native(&wanted.steps))
+    }
+
+    /// Every list of steps, in order.
+    pub fn lists(&self) -> Vec<&[Step]> {
+        let mut lists: Vec<&[Step]> = Vec::new();
+        match &self.work {
+            Work::Once { steps, .. } | Work::Repeat { steps, .. } => lists.push(steps),
+            Work::Rows { rows, .. } => {
+                for row in rows {
+                    lists.extend([&row.prepare[..], &row.prepare_each, &row.steps]);
+                }
+            }
+        }
+        lists.extend(self.wanted.iter().map(|wanted| &wanted.steps[..]));
+        lists
+    }
+}
+
+impl Row {
+    /// Whether what is timed runs on the host, and so by the host's clock.
+    pub fn is_host(&self) -> bool {
+        self.steps.iter().any(|step| matches!(step, Step::Host(_)))
+    }
+
+    /// Whether it, or what prepares it, calls the native library.
+    pub fn is_native(&self) -> bool {
+        [&self.prepare, &self.prepare_each, &self.steps]
+            .into_iter()
+            .any(|steps| is_native(steps))
+    }
+}
+
+/// Whether a step calls the native library.
+pub fn is_native(steps: &[Step]) -> bool {
+    steps.iter().any(|step| matches!(step, Step::Native(_)))
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]

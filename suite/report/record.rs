@@ -48,6 +48,12 @@ pub struct CaseRecord {
     pub values: BTreeMap<String, serde_json::Value>,
     #[serde(skip_serializing_if = "IndexMap::is_empty", default)]
     pub timings: IndexMap<String, Timing>,
+    /// Timing rows that did not run here, each with its reason.
+    #[serde(skip_serializing_if = "IndexMap::is_empty", default)]
+    pub skipped_rows: IndexMap<String, Reason>,
+    /// Assertions of a timing gate that name such a row, each with the row's reason.
+    #[serde(skip_serializing_if = "IndexMap::is_empty", default)]
+    pub not_judged: IndexMap<String, Reason>,
     pub duration_ms: f64,
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub kernels: Vec<KernelRecord>,
@@ -70,7 +76,7 @@ pub struct Timing {
     pub median_ms: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub max_ms: Option<f64>,
-    /// `runs` back to back between two events, divided by `runs`.
+    /// `runs` back to back between two events, divided by `runs`; of a host row, the mean of its runs.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub batch_mean_ms: Option<f64>,
     /// Median over the baseline row's median.
@@ -79,7 +85,8 @@ pub struct Timing {
     /// Bytes read plus written over the median.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub gb_per_s: Option<f64>,
-    /// `device`: events on the device's own clock; `simulated`: none.
+    /// `device`: events on the device's own clock; `host`: a host rung, by the host's clock (on the simulated device it
+    /// runs once and has no time); `simulated`: none.
     pub clock: String,
     /// `resident` when the row's buffers fit in the card's L2, else `streaming`.
     pub cache: String,
@@ -135,7 +142,8 @@ pub struct TableRecord {
     pub columns: Vec<String>,
     /// Cells in the order of `columns`; `null` where a value does not exist (a row left out, no hardware).
     pub rows: Vec<Vec<serde_json::Value>>,
-    /// Cells that exist but could not be computed, with the reason.
+    /// Cells that exist but could not be computed, with the reason; columns by the host's clock; timing rows that were
+    /// skipped.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub notes: Vec<String>,
     /// Columns computed from times by the host's clock, not the device's.

@@ -331,7 +331,8 @@ fn gates(cases: &[CaseRecord]) -> Vec<Gates> {
 /// The timing table of each case that has times to show. A control's times are of a kernel that is wrong.
 fn timing_grids(report: &Report) -> Vec<Grid> {
     let simulated = report.device.is_simulated();
-    let shown = |case: &&CaseRecord| !case.timings.is_empty() && case.expected.is_none();
+    let any = |case: &CaseRecord| !case.timings.is_empty() || !case.skipped_rows.is_empty();
+    let shown = |case: &&CaseRecord| any(case) && case.expected.is_none();
     let cases = report.cases.iter().filter(shown);
     let mut grids: Vec<Grid> = cases.map(|case| timing_grid(case, simulated)).collect();
     if let (true, Some(last)) = (simulated, grids.last_mut()) {
@@ -366,13 +367,47 @@ fn timing_grid(case: &CaseRecord, simulated: bool) -> Grid {
     } else {
         measured_row
     };
+    let mut rows: Vec<Vec<String>> = case.timings.iter().map(|(n, t)| row(n, t)).collect();
+    for name in case.skipped_rows.keys() {
+        let mut cells = vec![String::new(); columns.len()];
+        cells[0].clone_from(name);
+        cells[1] = SKIPPED.to_owned();
+        rows.push(cells);
+    }
     Grid {
         title,
         columns: columns.iter().map(|&c| c.to_owned()).collect(),
         labels: 1,
-        rows: case.timings.iter().map(|(n, t)| row(n, t)).collect(),
-        notes: Vec::new(),
+        rows,
+        notes: timing_notes(case),
         spare: (!simulated).then_some(3),
+    }
+}
+
+/// What a timing table's cells do not say: which rows were skipped and why, and what was not judged for it.
+fn timing_notes(case: &CaseRecord) -> Vec<String> {
+    let mut reasons: IndexMap<String, Vec<&str>> = IndexMap::new();
+    for (row, reason) in &case.skipped_rows {
+        reasons.entry(reason.to_string()).or_default().push(row);
+    }
+    let skipped = reasons
+        .iter()
+        .map(|(reason, rows)| format!("Skipped ({}): {reason}", rows.join(", ")));
+    let not_judged = case
+        .not_judged
+        .keys()
+        .map(|that| format!("Not judged, since a row it names is skipped: {that}"));
+    skipped.chain(not_judged).collect()
+}
+
+/// Stands where the first number of a row would.
+const SKIPPED: &str = "skipped";
+
+/// A row's name, with the clock of a host rung.
+fn row_name(name: &str, timing: &Timing) -> String {
+    match timing.clock.as_str() {
+        "host" => format!("{name} (host clock)"),
+        _ => name.to_owned(),
     }
 }
 
@@ -380,10 +415,14 @@ fn timing_grid(case: &CaseRecord, simulated: bool) -> Grid {
 const NOT_VERIFIED: &str = "not verified";
 
 fn simulated_row(name: &str, timing: &Timing) -> Vec<String> {
-    let instructions = timing.simulated_instructions;
+    let instructions = match timing.simulated_instructions {
+        Some(n) => grouped(&n.to_string()),
+        None if timing.clock == "host" => String::new(),
+        None => NOT_VERIFIED.to_owned(),
+    };
     vec![
-        name.to_owned(),
-        instructions.map_or_else(|| NOT_VERIFIED.to_owned(), |n| grouped(&n.to_string())),
+        row_name(name, timing),
+        instructions,
         timing.launches.to_string(),
     ]
 }
@@ -397,7 +436,7 @@ fn measured_row(name: &str, timing: &Timing) -> Vec<String> {
         (mean, _) => optional(mean, |v| format!("{v:.4}")),
     };
     vec![
-        name.to_owned(),
+        row_name(name, timing),
         mean,
         optional(timing.median_ms, |v| format!("{v:.4}")),
         range.map_or_else(String::new, |(min, max)| format!("{min:.4} – {max:.4}")),

@@ -62,6 +62,8 @@ struct Group<'a> {
     image: ImageKind,
     params: &'a IndexMap<String, Value>,
     names: Names,
+    /// Timing rows that did not run, each with its reason.
+    skipped: IndexMap<&'a str, String>,
 }
 
 fn join<'a>(suite: &Suite, cases: &'a [CaseRecord], with: &dyn Evaluate) -> Vec<Group<'a>> {
@@ -75,9 +77,13 @@ fn join<'a>(suite: &Suite, cases: &'a [CaseRecord], with: &dyn Evaluate) -> Vec<
                 image: case.image,
                 params: &case.params,
                 names: axes_and_lets(suite, case, with),
+                skipped: IndexMap::new(),
             });
             groups.len() - 1
         });
+        let skipped = case.skipped_rows.iter();
+        let skipped = skipped.map(|(row, reason)| (row.as_str(), reason.to_string()));
+        groups[index].skipped.extend(skipped);
         let names = &mut groups[index].names;
         names.insert(case.gate.clone(), gate_value(case));
         if !case.timings.is_empty() {
@@ -138,6 +144,9 @@ fn one_table(
         return None;
     }
     notes.dedup();
+    for (column, expr) in &table.columns {
+        row_notes(column, expr, &kept, &mut notes);
+    }
     let (fixed, varying) = split_axes(&table.over, &kept);
     let axes: Vec<String> = table.over.iter().cloned().chain(varying).collect();
     let columns = axes.iter().chain(table.columns.keys()).cloned().collect();
@@ -163,22 +172,18 @@ fn one_table(
     })
 }
 
+/// Whether a row's times are of the host's clock.
+fn is_by_host(group: &Group<'_>, row: &str) -> bool {
+    let timing = group.names.get("rows").and_then(|rows| rows.get(row));
+    let clock = timing.and_then(|timing| timing.get("clock"));
+    clock.is_some_and(|clock| clock == "host")
+}
+
 /// The columns that use a row whose times are of the host's clock.
 fn host_columns(table: &Table, kept: &[(&Group<'_>, Vec<Value>)]) -> Vec<String> {
-    let is_host = |path: &[String]| {
-        let [rows, row, ..] = path else { return false };
-        let clock = |names: &Names| {
-            names
-                .get("rows")?
-                .get(row)?
-                .get("clock")?
-                .as_str()
-                .map(str::to_owned)
-        };
-        rows == "rows"
-            && kept
-                .iter()
-                .any(|(g, _)| clock(&g.names).as_deref() == Some("host"))
+    let is_host = |path: &[String]| match path {
+        [rows, row, ..] if rows == "rows" => kept.iter().any(|(group, _)| is_by_host(group, row)),
+        _ => false,
     };
     let columns = table.columns.iter();
     columns
@@ -225,6 +230,29 @@ fn shared_label(names: &[String]) -> String {
             shared.unwrap_or_default()
         }
         [] => String::new(),
+    }
+}
+
+/// What a column's numbers do not say of the rows they come from: the host's clock, and rows that were skipped.
+fn row_notes(
+    column: &str,
+    expr: &Expr,
+    kept: &[(&Group<'_>, Vec<Value>)],
+    notes: &mut Vec<String>,
+) {
+    for path in paths(&expr.source) {
+        let [root, row, ..] = path.as_slice() else {
+            continue;
+        };
+        for (group, _) in kept.iter().filter(|_| root == "rows") {
+            let mut note = None;
+            if is_by_host(group, row) && exists(&path, &group.names) {
+                note = Some(format!("{column}: row {row} is by the host's clock"));
+            } else if let Some(reason) = group.skipped.get(row.as_str()) {
+                note = Some(format!("{column}: row {row} is skipped ({reason})"));
+            }
+            notes.extend(note.filter(|note| !notes.contains(note)));
+        }
     }
 }
 

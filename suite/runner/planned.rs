@@ -7,6 +7,7 @@ use super::{Chosen, PlannedCase};
 use crate::case::{self, Case};
 use crate::device;
 use crate::image::Catalog;
+use crate::image::native::{Native, on_simulator};
 use crate::outcome::Reason;
 use crate::spec::model::Suite;
 use crate::terms::{DeviceKind, ImageKind, Profile, ReasonKind};
@@ -72,7 +73,8 @@ impl Planned {
             let suite = suites.iter().find(|suite| suite.name == case.suite);
             let decided = suite
                 .and_then(|suite| case::decided(suite, &case, chosen.kind()))
-                .or_else(|| without_native_code(&case, sass, chosen.kind()));
+                .or_else(|| without_native_code(&case, sass, chosen.kind()))
+                .or_else(|| without_library(suite?, &case, catalog.native(), chosen.kind()));
             PlannedCase { case, decided }
         };
         Ok(Self {
@@ -119,6 +121,22 @@ fn add_exact(suites: &[Suite], selection: &Selection, cases: &mut Vec<Case>) {
         if cases.iter().all(|case| case.id != *id) {
             cases.extend(case::find(suites, id));
         }
+    }
+}
+
+/// What certainly calls the native library has nothing to do without it.
+fn without_library(
+    suite: &Suite,
+    case: &Case,
+    native: &Native,
+    kind: DeviceKind,
+) -> Option<Reason> {
+    if !case::calls_native(suite, case) {
+        return None;
+    }
+    match kind {
+        DeviceKind::Sim => Some(on_simulator()),
+        DeviceKind::Cuda => native.library().err(),
     }
 }
 

@@ -26,6 +26,8 @@ pub(super) const REQUIRE: &[&str] = &["that", "else"];
 pub(super) const BUFFER: &[&str] = &["type", "len"];
 
 pub(super) const KERNEL: &[&str] = &["kernel", "grid", "block", "shared", "args", "when"];
+pub(super) const NATIVE: &[&str] = &["native", "args", "when"];
+pub(super) const HOST: &[&str] = &["host", "args", "when"];
 pub(super) const MEMSET: &[&str] = &["memset", "value", "when"];
 pub(super) const COPY: &[&str] = &["copy", "to", "when"];
 pub(super) const PIPELINE: &[&str] = &["pipeline", "when"];
@@ -33,6 +35,8 @@ pub(super) const FOR: &[&str] = &["for", "from", "to", "swap", "steps", "when"];
 /// The key that says what a step does, and the step's keys.
 pub(super) const STEPS: &[(&str, &[&str])] = &[
     ("kernel", KERNEL),
+    ("native", NATIVE),
+    ("host", HOST),
     ("memset", MEMSET),
     ("copy", COPY),
     ("pipeline", PIPELINE),

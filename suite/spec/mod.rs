@@ -1,7 +1,7 @@
 //! YAML → validated suite. The only place that names `serde_yaml`, `saphyr-parser` and `miette`.
 //!
 //! Owns: the v1 format of suites (its decoder, its rules, its JSON Schema) and the words of its errors. May import
-//! `expr`, `image` (signatures), `terms` and `value`. What the suite is checked against, compiled
+//! `call`, `expr`, `image` (signatures), `terms` and `value`. What the suite is checked against, compiled
 //! kernels and the names of generators and references, comes through [`Kernels`] and [`Names`].
 //!
 //! A file is at most 1 MiB of UTF-8. It is read once for its shape and places, then decoded as a whole: every problem
@@ -43,6 +43,7 @@ use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
+use crate::call::Function;
 use crate::expr::Engine;
 use crate::image::Signature;
 use files::Unread;
@@ -55,6 +56,14 @@ pub use schema::schema;
 pub trait Kernels {
     /// `module` is a kernel file without its ending: `compaction`, `faulty/off_by_one_carry`.
     fn signatures(&self, module: &str) -> Known;
+
+    /// A function of the native library, as its sources declare it. Without sources none is known.
+    ///
+    /// # Errors
+    /// Words that say which functions there are.
+    fn native(&self, name: &str) -> Result<Function, String> {
+        Err(format!("no function `{name}`: there is no native library"))
+    }
 }
 
 /// What is known of a module's kernels.
@@ -76,6 +85,8 @@ pub struct Names {
     pub generator: fn(&str, &[&str]) -> Result<(), String>,
     /// Of a reference, with its operand and its `map`.
     pub reference: fn(&str, &str, Option<&str>) -> Result<(), String>,
+    /// Of a host rung; none where everything exists and nothing is known of it.
+    pub host: fn(&str) -> Result<Option<Function>, String>,
 }
 
 impl Names {
@@ -84,6 +95,7 @@ impl Names {
         Self {
             generator: |_, _| Ok(()),
             reference: |_, _, _| Ok(()),
+            host: |_| Ok(None),
         }
     }
 }

@@ -124,6 +124,12 @@ pub enum Action {
         shared: Option<Expr>,
         args: Vec<Arg>,
     },
+    /// A function of the native library or a host rung.
+    Call {
+        callee: Callee,
+        name: Template,
+        args: Vec<Arg>,
+    },
     Memset {
         to: Slice,
         value: Expr,
@@ -145,6 +151,25 @@ pub enum Action {
     },
 }
 
+/// Where a called function is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Callee {
+    /// In the native library: it works on the device.
+    Native,
+    /// In this program: it works on the host.
+    Host,
+}
+
+impl Callee {
+    /// The step's key.
+    pub const fn key(self) -> &'static str {
+        match self {
+            Callee::Native => "native",
+            Callee::Host => "host",
+        }
+    }
+}
+
 /// A buffer or input, or a part of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Slice {
@@ -162,7 +187,7 @@ pub enum Range {
     Span(Expr, Expr),
 }
 
-/// A kernel argument.
+/// An argument of a kernel or a called function.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Arg {
     Buffer(Slice),

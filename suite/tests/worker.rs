@@ -159,6 +159,8 @@ impl Execute for Actor {
             reported: Default::default(),
             values,
             timings: Default::default(),
+            skipped_rows: Default::default(),
+            not_judged: Default::default(),
             duration_ms: 0.0,
             kernels: Vec::new(),
             repro: String::new(),

@@ -2,12 +2,14 @@
 
 use std::path::Path;
 
+use crate::call::Function;
+use crate::image::native::Library;
 use crate::image::{Catalog, Signature};
-use crate::outcome::Fault;
+use crate::outcome::{Fault, Reason};
 use crate::plan::Signatures;
 use crate::spec::model::Suite;
 use crate::spec::{self, Known, Names, SpecErrors};
-use crate::{input, reference};
+use crate::{host, input, reference};
 
 use super::execute;
 
@@ -65,6 +67,7 @@ pub fn names() -> Names {
                 map: map.map(str::to_owned),
             })
         },
+        host: |name| host::function(name).cloned().map(Some),
     }
 }
 
@@ -77,6 +80,10 @@ impl spec::Kernels for Catalog {
         }
         // What is wrong with the PTX is told by the cases that need it.
         Catalog::signatures(self, module).map_or(Known::Unknown, Known::Signatures)
+    }
+
+    fn native(&self, name: &str) -> Result<Function, String> {
+        Catalog::native(self).function(name).cloned()
     }
 }
 
@@ -128,6 +135,11 @@ impl Signatures for Catalog {
             module_candidates.join(", ")
         )))
     }
+
+    fn native(&self, name: &str) -> Result<Function, Fault> {
+        let found = Catalog::native(self).function(name).cloned();
+        found.map_err(Fault::setup)
+    }
 }
 
 impl execute::Kernels for Catalog {
@@ -138,6 +150,10 @@ impl execute::Kernels for Catalog {
         compute_capability: (u32, u32),
     ) -> Result<crate::image::Image, Fault> {
         Catalog::image(self, module, kind, compute_capability)
+    }
+
+    fn library(&self) -> Result<Library, Reason> {
+        self.native().library()
     }
 }
 

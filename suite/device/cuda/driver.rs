@@ -38,6 +38,14 @@ impl Address {
 pub(super) struct Ordinal(sys::CUdevice);
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stream(sys::CUstream);
+
+impl Stream {
+    /// As the runtime API takes it.
+    pub fn raw(self) -> *mut c_void {
+        self.0.cast()
+    }
+}
+
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Event(sys::CUevent);
 #[derive(Clone, Copy, Debug)]

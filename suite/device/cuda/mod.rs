@@ -31,6 +31,7 @@ mod inputs;
 mod lock;
 mod memory;
 mod module;
+mod native;
 mod operations;
 
 pub use info::{Select, enumerate};
@@ -42,6 +43,7 @@ use guard::Side;
 use inputs::InputCache;
 use memory::{Allocation, Pool, Ring, Staging};
 use module::{Limits, LoadedImage};
+use native::NativeLibrary;
 
 /// Downloads above this many bytes do not get page-locked memory of their full size.
 const LARGE: u64 = 256 << 20;
@@ -54,6 +56,7 @@ pub struct CudaDevice {
     limits: Limits,
     stream: Stream,
     modules: Vec<LoadedImage>,
+    native: Option<NativeLibrary>,
     buffers: Vec<Buffer>,
     pool: Pool,
     staging: Staging,
@@ -123,6 +126,7 @@ impl CudaDevice {
             limits,
             stream,
             modules: Vec::new(),
+            native: None,
             buffers: Vec::new(),
             pool,
             staging: Staging::default(),

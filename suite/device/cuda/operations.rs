@@ -12,14 +12,34 @@ use std::sync::Arc;
 use super::errors::{DriverError, OUT_OF_MEMORY};
 use super::guard::{self, Side};
 use super::module::LoadedImage;
+use super::native::NativeLibrary;
 use super::{Buffer, CudaDevice, LARGE, fill};
 use crate::device::{
-    Access, Argument, BufferId, Device, DeviceInfo, Elapsed, Launch, Loaded, ModuleId, Stamp,
-    first_difference,
+    Access, Argument, BufferId, Device, DeviceInfo, Elapsed, Launch, Loaded, ModuleId, NativeCall,
+    Stamp, first_difference,
 };
 use crate::image::Image;
+use crate::image::native::Library;
 use crate::outcome::{Fault, Finding};
 use crate::value::Array;
+
+impl CudaDevice {
+    /// Each argument's value.
+    fn values(&self, args: &[Argument]) -> Vec<[u8; 8]> {
+        let value = |arg: &Argument| match *arg {
+            Argument::Pointer { buffer, offset } => {
+                self.address(buffer, offset, 0).get().to_le_bytes()
+            }
+            Argument::Scalar { bytes, .. } => bytes,
+        };
+        args.iter().map(value).collect()
+    }
+
+    fn library(&self) -> Result<&NativeLibrary, Fault> {
+        let none = || Fault::setup("no native library was opened");
+        self.native.as_ref().ok_or_else(none)
+    }
+}
 
 impl Device for CudaDevice {
     fn info(&self) -> &DeviceInfo {
@@ -146,16 +166,7 @@ impl Device for CudaDevice {
             .inspect_err(|fault| self.lost |= fault.sticky)?;
         kernel.admit(self.driver, self.limits, launch)?;
         let function = kernel.function;
-        let mut values: Vec<[u8; 8]> = launch
-            .args
-            .iter()
-            .map(|arg| match *arg {
-                Argument::Pointer { buffer, offset } => {
-                    self.address(buffer, offset, 0).get().to_le_bytes()
-                }
-                Argument::Scalar { bytes, .. } => bytes,
-            })
-            .collect();
+        let mut values = self.values(launch.args);
         if !self.suspects.iter().any(|name| name == launch.kernel) {
             self.suspects.push(launch.kernel.to_owned());
         }
@@ -167,6 +178,41 @@ impl Device for CudaDevice {
                 .launch(function, grid, block, launch.shared, &mut values, stream)
         };
         self.checked(done, "launching")
+    }
+
+    fn open_native(&mut self, library: &Library) -> Result<(), Fault> {
+        if self.native.as_ref().is_some_and(|open| open.is(library)) {
+            return Ok(());
+        }
+        let supported = library.supports(self.info.compute_capability);
+        supported.map_err(|reason| Fault {
+            reason,
+            sticky: false,
+        })?;
+        self.native = Some(NativeLibrary::open(library)?);
+        Ok(())
+    }
+
+    fn native_scratch(&mut self, call: &NativeCall<'_>) -> Result<u64, Fault> {
+        let mut values = self.values(call.args);
+        let stream = self.stream.raw();
+        let asked = self.library()?.query(call.name, &mut values, stream);
+        asked.inspect_err(|fault| self.lost |= fault.sticky)
+    }
+
+    fn call_native(&mut self, call: &NativeCall<'_>, scratch: BufferId) -> Result<(), Fault> {
+        let mut values = self.values(call.args);
+        let stream = self.stream.raw();
+        let len = self.buffers[scratch.0].len;
+        let scratch = (self.address(scratch, 0, len).get(), len as usize);
+        if !self.suspects.iter().any(|name| name == call.name) {
+            self.suspects.push(call.name.to_owned());
+        }
+        let library = self.library()?;
+        // SAFETY: the stream and the buffers are this device's, whose context is current; the scratch is as long as it
+        // says. What the library does beyond what its arguments point to, guard bands and the context tell.
+        let called = unsafe { library.call(call.name, &mut values, stream, scratch) };
+        called.inspect_err(|fault| self.lost |= fault.sticky)
     }
 
     fn finish(&mut self) -> Result<(), Fault> {

@@ -7,7 +7,8 @@
 //! ```
 
 use crate::device::{
-    Access, Argument, BufferId, Device, DeviceInfo, Elapsed, Launch, Loaded, ModuleId, Stamp,
+    Access, Argument, BufferId, Device, DeviceInfo, Elapsed, Launch, Loaded, ModuleId, NativeCall,
+    Stamp,
 };
 use crate::image::Image;
 use crate::outcome::{Fault, Finding};
@@ -135,6 +136,29 @@ impl Device for Fake {
             Argument::Pointer { buffer, .. },
             Argument::Scalar { bytes, size: 4 },
         ] = launch.args
+        {
+            *self.word(*buffer) += i32::from(bytes[0]);
+        }
+        Ok(())
+    }
+
+    /// `lib` wants 100 bytes an element.
+    fn native_scratch(&mut self, call: &NativeCall<'_>) -> Result<u64, Fault> {
+        self.log.push(format!("ask {}", call.name));
+        match call.args {
+            [_, Argument::Scalar { bytes, .. }] => Ok(100 * u64::from_le_bytes(*bytes)),
+            _ => panic!("{call:?}"),
+        }
+    }
+
+    /// Adds the number of elements.
+    fn call_native(&mut self, call: &NativeCall<'_>, scratch: BufferId) -> Result<(), Fault> {
+        let len = self.lens[scratch.0];
+        self.log.push(format!("{} with {len} bytes", call.name));
+        if let [
+            Argument::Pointer { buffer, .. },
+            Argument::Scalar { bytes, .. },
+        ] = call.args
         {
             *self.word(*buffer) += i32::from(bytes[0]);
         }

@@ -9,17 +9,17 @@
 use super::Session;
 use crate::device::{Elapsed, Stamp};
 use crate::outcome::Fault;
-use crate::plan::{Row, Step};
+use crate::plan::{Row, Step, is_native};
 
 /// The times of one row. On the simulated device only `simulated_instructions` is there.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RowTimes {
-    /// Milliseconds of each single run, by the device's clock, in the order they ran.
+    /// Milliseconds of each single run, by the device's clock (a host row's: the host's), in the order they ran.
     pub singles_ms: Vec<f64>,
     /// Milliseconds of all `runs` back to back (not their mean). None where every run needs its own preparation.
     pub batch_ms: Option<f64>,
     pub simulated_instructions: Option<u64>,
-    /// Kernel launches of one run, preparation not counted.
+    /// Kernel launches of one run, preparation not counted; calls of the native library and host rungs are none.
     pub launches: u64,
 }
 
@@ -34,7 +34,8 @@ impl Session<'_> {
     ) -> Result<RowTimes, Fault> {
         self.poison()?;
         self.steps(&row.prepare)?;
-        for _ in 0..warmups {
+        // A library's first call loads its code, which belongs into no time.
+        for _ in 0..warmups.max(is_native(&row.steps).into()) {
             self.steps(&row.prepare_each)?;
             self.steps(&row.steps)?;
         }
@@ -69,8 +70,8 @@ impl Session<'_> {
         self.steps(&row.prepare_each)?;
         let (start, end) = self.stamped(&row.steps, 1)?;
         let simulated_instructions = match self.device.between(start, end)? {
-            Elapsed::Instructions(count) => Some(count),
-            Elapsed::Milliseconds(_) => None,
+            Elapsed::Instructions(count) if !row.is_host() => Some(count),
+            Elapsed::Instructions(_) | Elapsed::Milliseconds(_) => None,
         };
         Ok(RowTimes {
             simulated_instructions,

@@ -7,18 +7,28 @@
 //! ```
 
 use super::Session;
-use crate::device::{Argument, BufferId, Launch};
+use crate::device::{Access, Argument, BufferId, Launch, NativeCall};
 use crate::outcome::Fault;
 use crate::plan::{self, Slice, Step};
 
 impl Session<'_> {
+    /// What several pipelines prepare may be host steps behind device steps, or the other way round.
     pub(super) fn steps(&mut self, steps: &[Step]) -> Result<(), Fault> {
-        steps.iter().try_for_each(|step| self.step(step))
+        let is_host = |step: &Step| matches!(step, Step::Host(_));
+        for steps in steps.chunk_by(|a, b| is_host(a) == is_host(b)) {
+            match steps.first().is_some_and(is_host) {
+                true => self.host_steps(steps)?,
+                false => steps.iter().try_for_each(|step| self.step(step))?,
+            }
+        }
+        Ok(())
     }
 
     fn step(&mut self, step: &Step) -> Result<(), Fault> {
         match step {
             Step::Launch(launch) => self.launch(launch),
+            Step::Native(call) => self.native(call),
+            Step::Host(_) => self.host_steps(std::slice::from_ref(step)),
             Step::Copy { from, to } => {
                 let (from_id, from_offset, len) = self.range(*from);
                 let (to_id, to_offset, _) = self.range(*to);
@@ -49,6 +59,38 @@ impl Session<'_> {
             shared: launch.shared,
             args: &args,
         })
+    }
+
+    fn native(&mut self, call: &plan::Call) -> Result<(), Fault> {
+        let args: Vec<Argument> = call.args.iter().map(|arg| self.argument(arg)).collect();
+        let name = &call.name;
+        let scratch = self.native_scratch.ok_or_else(|| {
+            Fault::setup(format!(
+                "`{name}` is called before it was asked for its scratch"
+            ))
+        })?;
+        let args = &args;
+        self.device.call_native(&NativeCall { name, args }, scratch)
+    }
+
+    /// Asks each call of the native library what scratch it needs, and allocates the most of it.
+    pub(super) fn allocate_scratch(&mut self) -> Result<(), Fault> {
+        let plan = self.plan;
+        let mut most = None;
+        for step in plan.lists().into_iter().flatten() {
+            if let Step::Native(plan::Call { name, args, .. }) = step {
+                let args: Vec<Argument> = args.iter().map(|arg| self.argument(arg)).collect();
+                let args = &args;
+                let bytes = self.device.native_scratch(&NativeCall { name, args })?;
+                most = most.max(Some(bytes.max(1)));
+            }
+        }
+        if let Some(bytes) = most {
+            let id = self.device.alloc(bytes, Access::ReadWrite)?;
+            self.device.name_buffer(id, "scratch of the native library");
+            self.native_scratch = Some(id);
+        }
+        Ok(())
     }
 
     fn argument(&self, argument: &plan::Argument) -> Argument {

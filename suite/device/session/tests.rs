@@ -7,6 +7,7 @@ use crate::plan::{BufferIndex, PlanBuffer, WantedRun};
 use crate::terms::{ImageKind, ReasonKind};
 use crate::value::ElementType;
 
+mod calls;
 mod rows;
 
 const INPUT: BufferIndex = BufferIndex(0);

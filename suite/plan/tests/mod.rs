@@ -1,3 +1,4 @@
+mod calls;
 mod gates;
 
 use super::fixture::*;

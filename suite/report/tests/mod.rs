@@ -46,6 +46,8 @@ pub(crate) fn case(gate: &str, keep: i64, outcome: Outcome) -> CaseRecord {
         reported: BTreeMap::new(),
         values: BTreeMap::from([("launches".to_owned(), json!(7))]),
         timings: IndexMap::new(),
+        skipped_rows: IndexMap::new(),
+        not_judged: IndexMap::new(),
         duration_ms: 12.5,
         kernels: vec![KernelRecord {
             module: "compaction".to_owned(),

@@ -6,8 +6,9 @@ use serde_json::{Value, json};
 use super::super::record::{CaseRecord, Timing};
 use super::super::tables::{Evaluate, Names, evaluate};
 use super::{case, passing};
+use crate::outcome::Reason;
 use crate::spec::model::{Expr, Place, Plot, Suite, Table};
-use crate::terms::{ImageKind, Outcome, Scale};
+use crate::terms::{ImageKind, Outcome, ReasonKind, Scale};
 
 /// Paths and quotients of paths: enough to see what a column is given.
 struct Paths;
@@ -305,4 +306,27 @@ fn tables_without_values_are_left_out() {
     assert!(rows(&[("x", "other_gate.got")], &cases).is_empty());
     let other = evaluate(&[suite("pattern", &[("x", "g.launches")])], &cases, &Paths);
     assert!(other.is_empty(), "no case has that axis");
+}
+
+#[test]
+fn a_column_tells_of_the_hosts_clock_and_of_rows_that_were_skipped() {
+    let mut cases = passing().cases;
+    let mut timed = cases.iter_mut().filter(|c| !c.timings.is_empty());
+    let case = timed.next().expect("a case with times");
+    case.timings["compaction"].clock = "host".to_owned();
+    let reason = Reason::new(ReasonKind::BuiltWithout, "the library");
+    case.skipped_rows = [("cub".to_owned(), reason)].into();
+    let columns = [
+        ("cpu", "rows.compaction.median_ms"),
+        ("library", "rows.cub.median_ms"),
+        ("copied", "rows.copy.median_ms"),
+    ];
+    let tables = evaluate(&[suite("keep", &columns)], &cases, &Paths);
+    assert_eq!(
+        tables[0].notes,
+        [
+            "cpu: row compaction is by the host's clock",
+            "library: row cub is skipped (built without: the library)"
+        ]
+    );
 }

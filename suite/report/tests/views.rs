@@ -206,3 +206,35 @@ fn junit_counts_agree_with_the_record() {
     );
     assert_eq!(junit.test_suites[0].name.as_str(), "compaction");
 }
+
+#[test]
+fn skipped_rows_and_the_hosts_clock_are_told_beside_the_times() {
+    let without = Reason::new(ReasonKind::BuiltWithout, "the native library");
+    for mut report in [passing(), simulated()] {
+        let case = report.cases.iter_mut().find(|c| !c.timings.is_empty());
+        let case = case.expect("a case with times");
+        case.timings["compaction"].clock = "host".to_owned();
+        case.timings["compaction"].simulated_instructions = None;
+        case.skipped_rows = ["cub", "thrust"]
+            .map(|row| (row.to_owned(), without.clone()))
+            .into();
+        let bound = "rows.cub.runs == 2".to_owned();
+        case.not_judged = [(bound, without.clone())].into();
+        for shown in [text(&report), summary_markdown(&report)] {
+            for words in [
+                "compaction (host clock)",
+                "Skipped (cub, thrust): built without: the native library",
+                "Not judged, since a row it names is skipped: rows.cub.runs == 2",
+            ] {
+                assert!(shown.contains(words), "{words}\n{shown}");
+            }
+            assert!(!shown.contains("not verified"), "{shown}");
+            let cells = shown
+                .lines()
+                .map(|line| line.trim_start_matches(['|', ' ']));
+            let rows = cells.filter(|row| row.starts_with("cub") || row.starts_with("thrust"));
+            let skipped = rows.filter(|row| row.contains("skipped"));
+            assert_eq!(skipped.count(), 2, "{shown}");
+        }
+    }
+}

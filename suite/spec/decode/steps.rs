@@ -2,7 +2,7 @@
 
 use crate::spec::fields::{Decoder, Fields};
 use crate::spec::keys;
-use crate::spec::model::{Action, Arg, Expr, Slice, Step};
+use crate::spec::model::{Action, Arg, Callee, Expr, Slice, Step};
 use crate::spec::tree::Tree;
 
 use super::slices::Use;
@@ -36,6 +36,8 @@ impl Decoder<'_> {
         let when = self.optional_expr(&fields, "when", "a condition");
         let action = match *kind {
             "kernel" => self.kernel(&fields, &what),
+            "native" => self.call(&fields, &what, Callee::Native),
+            "host" => self.call(&fields, &what, Callee::Host),
             "memset" => self.memset(&fields, &what),
             "copy" => self.copy(&fields, &what),
             "pipeline" => self.pipeline(&fields),
@@ -81,16 +83,31 @@ impl Decoder<'_> {
         let block = self.required(fields, what, "block");
         let block = block.and_then(|tree| self.extent(tree, "the block"));
         let shared = self.optional_expr(fields, "shared", "a number of bytes");
-        let args = self.required(fields, what, "args");
-        let args = args.and_then(|tree| self.list(tree, "`args`"));
-        let args: Option<Vec<Option<Arg>>> =
-            args.map(|items| items.iter().map(|item| self.arg(item)).collect());
+        let args = self.args(fields, what);
         Some(Action::Kernel {
             kernel: kernel?,
             grid: grid?,
             block: block?,
             shared,
-            args: args?.into_iter().collect::<Option<_>>()?,
+            args: args?,
+        })
+    }
+
+    /// Every argument is looked at, also behind one that cannot be read.
+    fn args(&self, fields: &Fields<'_>, what: &str) -> Option<Vec<Arg>> {
+        let tree = self.required(fields, what, "args")?;
+        let items = self.list(tree, "`args`")?;
+        let args: Vec<Option<Arg>> = items.iter().map(|item| self.arg(item)).collect();
+        args.into_iter().collect()
+    }
+
+    fn call(&self, fields: &Fields<'_>, what: &str, callee: Callee) -> Option<Action> {
+        let name = self.template(fields.get(callee.key())?, "a function's name");
+        let args = self.args(fields, what);
+        Some(Action::Call {
+            callee,
+            name: name?,
+            args: args?,
         })
     }
 

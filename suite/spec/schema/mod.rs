@@ -209,6 +209,8 @@ struct Buffer {
 #[schemars(untagged)]
 enum Step {
     Kernel(KernelStep),
+    Native(NativeStep),
+    Host(HostStep),
     Memset(MemsetStep),
     Copy(CopyStep),
     Pipeline(PipelineStep),
@@ -227,6 +229,27 @@ struct KernelStep {
     /// Dynamic shared memory, bytes.
     shared: Option<Expr>,
     /// In the kernel's order: a buffer, an input, a part of one, or an expression.
+    args: Vec<Expr>,
+    when: Option<Expr>,
+}
+
+/// A call of the native library (CUB, Thrust), which works on the device.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct NativeStep {
+    /// A function of kernels/native/native.txt.
+    native: Template,
+    /// In the function's order: a buffer, an input, a part of one, or an expression.
+    args: Vec<Expr>,
+    when: Option<Expr>,
+}
+
+/// A host rung: one thread of the host's processor. Its pipeline holds no device steps.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct HostStep {
+    host: Template,
+    /// In the function's order: a buffer, an input, a part of one, or an expression.
     args: Vec<Expr>,
     when: Option<Expr>,
 }

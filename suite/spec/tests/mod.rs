@@ -6,6 +6,7 @@ mod hostile;
 mod schema;
 
 use super::{Kernels, Known, Loader, Names, Problem};
+use crate::call::Function;
 use crate::image::{Param, ParamClass, Signature};
 use crate::spec::model::Suite;
 
@@ -69,6 +70,13 @@ impl Kernels for Fake {
         };
         Known::Signatures(kernels.iter().map(|(n, p)| signature(n, p)).collect())
     }
+
+    fn native(&self, name: &str) -> Result<Function, String> {
+        let table = Function::table(
+            "scan: const i32* input, i32* output, u64 n\nscale: f32* data, f32 by, u32 n",
+        )?;
+        Function::find(&table, name, "function of the native library").cloned()
+    }
 }
 
 fn signature(name: &str, params: &str) -> Signature {
@@ -130,6 +138,10 @@ fn names() -> Names {
                 "negative" => Err("no predicate `negative`".to_string()),
                 _ => Ok(()),
             }
+        },
+        host: |name| {
+            let table = Function::table("copy_on_host: const i32* input, i32* output, u64 n")?;
+            Function::find(&table, name, "host rung").cloned().map(Some)
         },
     }
 }

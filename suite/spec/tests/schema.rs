@@ -44,6 +44,8 @@ fn the_schema_has_the_keys_that_the_decoder_knows() {
         ("Requirement", keys::REQUIRE),
         ("Buffer", keys::BUFFER),
         ("KernelStep", keys::KERNEL),
+        ("NativeStep", keys::NATIVE),
+        ("HostStep", keys::HOST),
         ("MemsetStep", keys::MEMSET),
         ("CopyStep", keys::COPY),
         ("PipelineStep", keys::PIPELINE),

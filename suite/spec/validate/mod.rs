@@ -2,6 +2,7 @@
 //! expressions' values.
 
 mod blocks;
+mod calls;
 mod dry;
 mod evaluate;
 mod names;
@@ -20,6 +21,7 @@ pub(super) fn validate(suite: &Suite, decoder: &Decoder<'_>) {
         return;
     }
     structure::unused(suite, decoder);
+    calls::mixtures(suite, decoder.log);
     structure::case_count(suite, decoder.log);
     let views = blocks::views(suite);
     for view in &views {

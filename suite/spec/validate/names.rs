@@ -108,12 +108,11 @@ impl Names<'_> {
                     for expr in grid.iter().chain(block).chain(shared) {
                         self.expr(expr, &known);
                     }
-                    for arg in args {
-                        match arg {
-                            Arg::Buffer(slice) => self.slice(slice, &known),
-                            Arg::Value(expr) => self.argument(expr, &known),
-                        }
-                    }
+                    self.args(args, &known);
+                }
+                Action::Call { name, args, .. } => {
+                    self.template(name);
+                    self.args(args, &known);
                 }
                 Action::Memset { to, value } => {
                     self.slice(to, &known);
@@ -144,6 +143,15 @@ impl Names<'_> {
                     self.steps(steps, variables);
                     variables.pop();
                 }
+            }
+        }
+    }
+
+    fn args(&self, args: &[Arg], extra: &[&str]) {
+        for arg in args {
+            match arg {
+                Arg::Buffer(slice) => self.slice(slice, extra),
+                Arg::Value(expr) => self.argument(expr, extra),
             }
         }
     }

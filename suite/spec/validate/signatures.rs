@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 
 use super::blocks::View;
-use super::reach;
+use super::{calls, reach};
 use crate::expr::near;
 use crate::image::{Param, ParamClass, Signature};
 use crate::spec::Known;
@@ -97,6 +97,11 @@ fn steps(steps_: &[Step], launchable: &Launchable, view: &View<'_>, decoder: &De
             } => {
                 for name in view.expand(kernel) {
                     launch(&name, kernel, shared.as_ref(), args, launchable, decoder);
+                }
+            }
+            Action::Call { callee, name, args } => {
+                for expanded in view.expand(name) {
+                    calls::check(*callee, &expanded, name, args, decoder);
                 }
             }
             Action::For { steps: inner, .. } => steps(inner, launchable, view, decoder),

@@ -6,9 +6,9 @@ use indexmap::IndexMap;
 
 use crate::device::DeviceInfo;
 use crate::expr::{Engine, NameUse, Scope, Value};
-use crate::outcome::{Fault, Finding};
+use crate::outcome::{Fault, Finding, Reason};
 use crate::plan::{Prepared, expression_fault, fault_at};
-use crate::report::record::Timing;
+use crate::report::record::{CaseRecord, Timing};
 use crate::spec::model::{Bound, Expr, Suite, Timings};
 use crate::terms::FindingKind;
 
@@ -46,14 +46,15 @@ impl<'a> Facts<'a> {
         Ok(Some(self.broken(that)?))
     }
 
-    /// Judges the bounds of a timing gate. A bound on a row that this case leaves out does not apply. One that names
-    /// cards gates on those alone; elsewhere whether it holds is reported, by its text.
+    /// Judges the bounds of a timing gate on the record's rows. A bound on a row that this case leaves out does not
+    /// apply; one on a row that was skipped is noted as not judged. One that names cards gates on those alone;
+    /// elsewhere whether it holds is reported, by its text.
     pub fn bounds(
         mut self,
         spec: &Timings,
-        timings: &IndexMap<String, Timing>,
-        reported: &mut BTreeMap<String, serde_json::Value>,
+        record: &mut CaseRecord,
     ) -> Result<Vec<Finding>, Fault> {
+        let timings = &record.timings;
         let rows = timings
             .iter()
             .map(|(name, timing)| (name.clone(), row(timing)));
@@ -61,6 +62,10 @@ impl<'a> Facts<'a> {
         let mut findings = Vec::new();
         for Bound { that, cards } in &spec.assert {
             let uses = self.uses(that)?;
+            if let Some(reason) = skipped(&uses, spec, &record.skipped_rows) {
+                record.not_judged.insert(that.source.clone(), reason);
+                continue;
+            }
             if let Some(missing) = missing(&uses, &self.scope) {
                 if !is_absent(&missing, spec, timings) {
                     let message = format!("there is no `{}` to assert on", missing.join("."));
@@ -71,7 +76,9 @@ impl<'a> Facts<'a> {
             let gates = cards.is_empty() || cards.contains(&self.card);
             let holds = self.holds(that)?;
             if !gates {
-                reported.insert(format!("assert: {}", that.source), holds.into());
+                record
+                    .reported
+                    .insert(format!("assert: {}", that.source), holds.into());
             } else if !holds {
                 findings.push(self.broken(that)?);
             }
@@ -107,6 +114,20 @@ impl<'a> Facts<'a> {
         let message = format!("{} is false{values}", that.source);
         Ok(Finding::new(FindingKind::Assert, message))
     }
+}
+
+/// The reason of the first row among the names that was skipped; the baseline stands behind `times_baseline`.
+fn skipped(uses: &[NameUse], spec: &Timings, skipped: &IndexMap<String, Reason>) -> Option<Reason> {
+    uses.iter().find_map(|used| {
+        let [root, name, measure] = used.path.as_slice() else {
+            return None;
+        };
+        let baseline = spec.baseline.as_ref();
+        let baseline = baseline.filter(|_| measure == "times_baseline");
+        let own = skipped.get(name);
+        let found = own.or_else(|| skipped.get(baseline?));
+        found.filter(|_| root == "rows").cloned()
+    })
 }
 
 /// The first name that has no value.

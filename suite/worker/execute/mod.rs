@@ -18,6 +18,7 @@
 mod bounds;
 mod cache;
 mod judge;
+mod native;
 #[cfg(test)]
 mod tests;
 mod timing;
@@ -35,6 +36,7 @@ use crate::device::session::{self, Ran};
 use crate::device::{Device, DeviceInfo};
 use crate::expr::Engine;
 use crate::image::Image;
+use crate::image::native::{Library, on_simulator};
 use crate::input;
 use crate::outcome::{Fault, Finding, Reason};
 use crate::plan::{self, Plan, Prepared, Signatures, Work};
@@ -60,6 +62,17 @@ pub trait Kernels: Signatures {
         kind: ImageKind,
         compute_capability: (u32, u32),
     ) -> Result<Image, Fault>;
+
+    /// The native library, where it is built.
+    ///
+    /// # Errors
+    /// `built without`, naming what makes it.
+    fn library(&self) -> Result<Library, Reason> {
+        Err(Reason::new(
+            ReasonKind::BuiltWithout,
+            "there is no native library",
+        ))
+    }
 }
 
 /// Host bytes kept of inputs, and as many of reference results.
@@ -150,12 +163,21 @@ impl Executor {
         if let Some(skip) = case::decided(suite, case, info.kind) {
             return Ok(Some(skip));
         }
-        let prepared = plan::build(suite, case, self.kernels.as_ref(), &self.engine)?;
+        let mut prepared = plan::build(suite, case, self.kernels.as_ref(), &self.engine)?;
         let mut value = |name: &str, count: u64| record.values.insert(name.into(), count.into());
         value("launches", prepared.launches);
         value("dropped_launches", prepared.dropped_launches);
         let images = self.images(&prepared.plan, case, &info)?;
         record.kernels = images.iter().map(kernel_record).collect();
+        if prepared.plan.is_native() {
+            match self.library(&info)? {
+                Ok(library) => record.kernels.push(library_record(&library)),
+                Err(reason) => match native::leave_out(suite, gate, &mut prepared.plan, &reason) {
+                    Some(skipped) => record.skipped_rows = skipped,
+                    None => return Ok(Some(reason)),
+                },
+            }
+        }
         let inputs = self.inputs(suite, case, &prepared)?;
         let ran = self.session(suite, gate, case, (&prepared, &images, &inputs));
         let (verdicts, ran) = ran.inspect_err(|_| {
@@ -177,14 +199,31 @@ impl Executor {
                 let (timings, findings) =
                     timing::rows(&prepared.plan, spec, &ran.rows, &unverified, &info);
                 record.findings.extend(findings);
-                let bounds = facts.bounds(spec, &timings, &mut record.reported)?;
-                record.findings.extend(bounds);
                 record.timings = timings;
+                let bounds = facts.bounds(spec, record)?;
+                record.findings.extend(bounds);
                 return Ok((info.kind == DeviceKind::Sim).then(needs_hardware));
             }
             _ => {}
         }
         Ok(None)
+    }
+
+    /// The native library, open on the device; else the reason to do without.
+    fn library(&mut self, info: &DeviceInfo) -> Result<Result<Library, Reason>, Fault> {
+        let found = match info.kind {
+            DeviceKind::Sim => Err(on_simulator()),
+            DeviceKind::Cuda => self.kernels.library(),
+        };
+        let library = match found {
+            Ok(library) => library,
+            Err(reason) => return Ok(Err(reason)),
+        };
+        match self.device.open_native(&library) {
+            Ok(()) => Ok(Ok(library)),
+            Err(fault) if outcome_of(&fault.reason) == Outcome::Skip => Ok(Err(fault.reason)),
+            Err(fault) => Err(fault),
+        }
     }
 
     fn images(&mut self, plan: &Plan, case: &Case, info: &DeviceInfo) -> Result<Vec<Image>, Fault> {
@@ -346,6 +385,16 @@ fn kernel_record(image: &Image) -> KernelRecord {
     }
 }
 
+/// The library stands beside the modules. Its compiler is told apart: an image's own says how its kernels were made.
+fn library_record(library: &Library) -> KernelRecord {
+    KernelRecord {
+        module: "native".into(),
+        image_sha256: library.sha256.clone(),
+        compiler: format!("{} (native library)", library.about.compiler),
+        jit_log: None,
+    }
+}
+
 /// A record of the case before anything is known of it: an error without a reason.
 pub fn blank(case: &Case) -> CaseRecord {
     let params = case.params.iter().map(|(axis, value)| {
@@ -370,6 +419,8 @@ pub fn blank(case: &Case) -> CaseRecord {
         reported: BTreeMap::new(),
         values: BTreeMap::new(),
         timings: IndexMap::new(),
+        skipped_rows: IndexMap::new(),
+        not_judged: IndexMap::new(),
         duration_ms: 0.0,
         kernels: Vec::new(),
         repro: String::new(),

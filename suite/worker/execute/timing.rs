@@ -13,6 +13,9 @@ use crate::report::record::Timing;
 use crate::spec::model::Timings;
 use crate::terms::DeviceKind;
 
+/// The clock of a host rung.
+const HOST: &str = "host";
+
 /// The rows' records, and what is wrong with their times. Rows in `unverified` show no times: what they computed is
 /// not what they should have.
 pub(super) fn rows(
@@ -42,12 +45,18 @@ pub(super) fn rows(
                     .chain(times.batch_ms)
                     .collect();
                 findings.extend(check::times(&row.name, &all));
-                measured(
-                    times,
-                    *runs,
-                    row.bytes.filter(|_| !unverified.contains(&index)),
-                )
+                let bytes = row.bytes.filter(|_| !unverified.contains(&index));
+                let mut timing = measured(times, *runs, bytes);
+                if row.is_host() {
+                    timing.clock = HOST.into();
+                }
+                timing
             }
+            DeviceKind::Sim if row.is_host() => Timing {
+                runs: 1,
+                clock: HOST.into(),
+                ..Timing::default()
+            },
             DeviceKind::Sim => Timing {
                 runs: 1,
                 clock: "simulated".into(),
@@ -121,6 +130,9 @@ fn cache(plan: &Plan, row: &Row, l2_bytes: u64) -> &'static str {
     for step in &row.steps {
         match step {
             Step::Launch(launch) => used.extend(launch.args.iter().filter_map(pointed)),
+            Step::Native(call) | Step::Host(call) => {
+                used.extend(call.args.iter().filter_map(pointed));
+            }
             Step::Copy { from, to } => used.extend([from.buffer, to.buffer]),
             Step::Fill { to, .. } => drop(used.insert(to.buffer)),
         }

@@ -3,8 +3,9 @@
 use super::Evaluation;
 use crate::expr::Value;
 use crate::image::{Param, ParamClass};
-use crate::spec::model::{Action, Arg, AxisValue, Expr, Range, Slice, Step};
+use crate::spec::model::{Action, Arg, AxisValue, Expr, Range, Slice, Step, Template};
 use crate::spec::template;
+use crate::spec::validate::calls;
 
 impl Evaluation<'_> {
     pub(super) fn steps(&mut self, steps: &[Step]) {
@@ -24,13 +25,20 @@ impl Evaluation<'_> {
                     for expr in grid.iter().chain(block).chain(shared) {
                         self.size(expr);
                     }
-                    let scope = &self.scope;
-                    let name = template::expand(&kernel.text, |axis| match scope.get(axis)? {
-                        Value::Int(v) => Some(AxisValue::Int(*v)),
-                        Value::Text(v) => Some(AxisValue::Text(v.clone())),
-                        _ => None,
-                    });
-                    self.args(&name, args);
+                    let name = self.expanded(kernel);
+                    let params = self.params(&name, args.len());
+                    self.args(args, &params);
+                }
+                Action::Call { callee, name, args } => {
+                    let name = self.expanded(name);
+                    let found = calls::function(*callee, &name, self.decoder).ok().flatten();
+                    let params = match &found {
+                        Some(function) if function.params.len() == args.len() => {
+                            function.params.iter().map(calls::param).collect()
+                        }
+                        _ => vec![None; args.len()],
+                    };
+                    self.args(args, &params);
                 }
                 Action::Memset { to, value } => {
                     self.slice(to);
@@ -75,15 +83,26 @@ impl Evaluation<'_> {
         }
     }
 
-    fn args(&mut self, kernel: &str, args: &[Arg]) {
-        let signature = self.launchable.signature(kernel);
-        let params: Vec<Option<Param>> = match signature {
-            Some(signature) if signature.params.len() == args.len() => {
+    fn expanded(&self, name: &Template) -> String {
+        let scope = &self.scope;
+        template::expand(&name.text, |axis| match scope.get(axis)? {
+            Value::Int(v) => Some(AxisValue::Int(*v)),
+            Value::Text(v) => Some(AxisValue::Text(v.clone())),
+            _ => None,
+        })
+    }
+
+    fn params(&self, kernel: &str, count: usize) -> Vec<Option<Param>> {
+        match self.launchable.signature(kernel) {
+            Some(signature) if signature.params.len() == count => {
                 signature.params.iter().copied().map(Some).collect()
             }
-            _ => vec![None; args.len()],
-        };
-        for (arg, param) in args.iter().zip(params) {
+            _ => vec![None; count],
+        }
+    }
+
+    fn args(&mut self, args: &[Arg], params: &[Option<Param>]) {
+        for (arg, &param) in args.iter().zip(params) {
             match (arg, param) {
                 (Arg::Buffer(slice), _) => {
                     self.slice(slice);
@@ -105,8 +124,8 @@ impl Evaluation<'_> {
         };
         let bits = param.size.min(8) * 8;
         if value < -(1i128 << (bits - 1)) || value >= 1i128 << bits {
-            let mend = Some("widen the kernel's parameter, or take a smaller value".to_string());
-            let message = format!("{value} does not fit the kernel's {bits}-bit integer");
+            let mend = Some("widen the parameter, or take a smaller value".to_string());
+            let message = format!("{value} does not fit the parameter's {bits}-bit integer");
             self.report(expr, message, mend);
         }
     }

@@ -2,13 +2,16 @@
 
 use std::sync::Arc;
 
+use crate::call::Function;
 use crate::device::{
-    Access, Argument, BufferId, Device, DeviceInfo, Elapsed, Launch, Loaded, ModuleId, Stamp,
+    Access, Argument, BufferId, Device, DeviceInfo, Elapsed, Launch, Loaded, ModuleId, NativeCall,
+    Stamp,
 };
+use crate::image::native::{About, Library};
 use crate::image::{Code, Image, Signature};
 use crate::outcome::{Fault, Finding, Reason};
 use crate::plan::Signatures;
-use crate::plan::fixture::signature;
+use crate::plan::fixture::{native, signature};
 use crate::terms::{DeviceKind, FindingKind, ImageKind, ReasonKind};
 use crate::worker::execute::Kernels;
 
@@ -147,6 +150,29 @@ impl Device for Fake {
         Ok(())
     }
 
+    fn open_native(&mut self, library: &Library) -> Result<(), Fault> {
+        match library.path.ends_with("foreign") {
+            false => Ok(()),
+            true => Err(Fault {
+                reason: Reason::new(ReasonKind::BuiltWithout, "no code for this card"),
+                sticky: false,
+            }),
+        }
+    }
+
+    fn native_scratch(&mut self, _call: &NativeCall<'_>) -> Result<u64, Fault> {
+        Ok(1)
+    }
+
+    /// `lib_reverse`, in two milliseconds.
+    fn call_native(&mut self, call: &NativeCall<'_>, _scratch: BufferId) -> Result<(), Fault> {
+        self.now_ms += 2.0;
+        let mut all = self.ints(&call.args[0]).to_vec();
+        all.reverse();
+        self.ints(&call.args[1])[..all.len()].copy_from_slice(&all);
+        Ok(())
+    }
+
     fn finish(&mut self) -> Result<(), Fault> {
         match self.broken {
             true => Err(Fault::kernel("illegal address")),
@@ -189,6 +215,47 @@ impl Signatures for FakeKernels {
             _ => return Err(Fault::setup(format!("no kernel `{name}` in {modules:?}"))),
         };
         Ok((0, signature(name, letters)))
+    }
+
+    fn native(&self, name: &str) -> Result<Function, Fault> {
+        native(name)
+    }
+}
+
+/// The same, and a native library, which the fake device opens where its name is not `foreign`.
+pub struct WithLibrary(pub &'static str);
+
+impl Signatures for WithLibrary {
+    fn kernel(&self, modules: &[String], name: &str) -> Result<(usize, Signature), Fault> {
+        FakeKernels.kernel(modules, name)
+    }
+
+    fn native(&self, name: &str) -> Result<Function, Fault> {
+        native(name)
+    }
+}
+
+impl Kernels for WithLibrary {
+    fn image(
+        &self,
+        module: &str,
+        kind: ImageKind,
+        compute_capability: (u32, u32),
+    ) -> Result<Image, Fault> {
+        FakeKernels.image(module, kind, compute_capability)
+    }
+
+    fn library(&self) -> Result<Library, Reason> {
+        Ok(Library {
+            path: self.0.into(),
+            sha256: "ab".into(),
+            about: About {
+                sources_sha256: "cd".into(),
+                compiler: "nvcc 13.0.88".into(),
+                architectures: vec![(9, 0)],
+            },
+            functions: Vec::new(),
+        })
     }
 }
 

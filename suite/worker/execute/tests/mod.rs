@@ -1,4 +1,5 @@
 mod fake;
+mod native;
 mod specs;
 mod timings;
 

@@ -1,0 +1,194 @@
+//! The loader on libraries in C, which stand in for what nvcc makes. Without a C compiler there is nothing to load:
+//! each test says so and ends.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::*;
+use crate::call::Function;
+use crate::terms::ReasonKind;
+
+const SUM: &str = r#"
+#include <stddef.h>
+#include <stdint.h>
+
+int cg_sum(void* stream, void** args, size_t* scratch_bytes, void* scratch)
+{
+  const int32_t* input = *(const int32_t**)args[0];
+  int64_t* sum         = *(int64_t**)args[1];
+  uint64_t n           = *(uint64_t*)args[2];
+  if (scratch == NULL)
+  {
+    *scratch_bytes = 8 * n;
+    return 0;
+  }
+  if (*scratch_bytes < 8 * n)
+  {
+    return 2;
+  }
+  int64_t* copies = scratch;
+  *sum            = stream == NULL;
+  for (uint64_t i = 0; i < n; ++i)
+  {
+    copies[i] = input[i];
+    *sum += copies[i];
+  }
+  return 0;
+}
+
+int cg_fails(void* stream, void** args, size_t* scratch_bytes, void* scratch)
+{
+  return *(int32_t*)args[0];
+}
+
+const char* cg_error(int code)
+{
+  return code == 700 ? "cudaErrorIllegalAddress (words)" : code == 9 ? "cudaErrorInvalidConfiguration" : NULL;
+}
+"#;
+
+const TABLE: &str = "sum: const i32* input, i64* sum, u64 n\nfails: i32 code\n";
+
+/// Compiles a library of `source` that describes itself as `described`; none where there is no C compiler.
+fn library(folder: &Path, source: &str, described: &str) -> Option<PathBuf> {
+    let description = described.replace('\n', "\\n");
+    let describe = format!("const char* cg_describe(void) {{ return \"{description}\"; }}\n");
+    let (file, path) = (folder.join("library.c"), folder.join("library.so"));
+    std::fs::write(&file, format!("{source}{describe}")).expect("a source");
+    let mut command = Command::new("cc");
+    command
+        .args(["-shared", "-fPIC", "-o"])
+        .arg(&path)
+        .arg(&file);
+    match command.output() {
+        Ok(output) if output.status.success() => Some(path),
+        Ok(output) => panic!("{}", String::from_utf8_lossy(&output.stderr)),
+        Err(error) => {
+            eprintln!("skipped: no C compiler (cc: {error})");
+            None
+        }
+    }
+}
+
+fn about(sources: &str) -> About {
+    About {
+        sources_sha256: sources.into(),
+        compiler: "cc".into(),
+        architectures: vec![(9, 0)],
+    }
+}
+
+fn described(path: PathBuf, table: &str) -> Library {
+    Library {
+        path,
+        sha256: "ab".into(),
+        about: about("s"),
+        functions: Function::table(table).expect("a table"),
+    }
+}
+
+fn opened(folder: &Path) -> Option<NativeLibrary> {
+    let path = library(folder, SUM, &about("s").text(TABLE))?;
+    Some(NativeLibrary::open(&described(path, TABLE)).expect("a library"))
+}
+
+/// The host's addresses stand for the device's.
+fn arguments(input: &[i32], sum: &mut i64) -> [[u8; 8]; 3] {
+    [
+        (input.as_ptr().addr() as u64).to_le_bytes(),
+        (std::ptr::from_mut(sum).expose_provenance() as u64).to_le_bytes(),
+        (input.len() as u64).to_le_bytes(),
+    ]
+}
+
+#[test]
+fn scratch_is_asked_for_and_then_given() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let Some(native) = opened(folder.path()) else {
+        return;
+    };
+    let (input, mut sum) = ([1, 2, 3], 0_i64);
+    input.as_ptr().expose_provenance();
+    let mut args = arguments(&input, &mut sum);
+    assert_eq!(native.query("sum", &mut args, ptr::null_mut()).unwrap(), 24);
+    let mut scratch = [0_u64; 3];
+    let at = scratch.as_mut_ptr().expose_provenance() as u64;
+    // SAFETY: the library reads three elements and writes a sum and 24 bytes of scratch, all live.
+    let called = unsafe { native.call("sum", &mut args, ptr::null_mut(), (at, 24)) };
+    called.unwrap();
+    assert_eq!(sum, 7, "one for the stream that is null");
+    // SAFETY: as above; the library refuses before it writes.
+    let called = unsafe { native.call("sum", &mut args, ptr::null_mut(), (at, 8)) };
+    let fault = called.unwrap_err();
+    assert_eq!(
+        (fault.reason.kind, fault.sticky),
+        (ReasonKind::Setup, false)
+    );
+}
+
+#[test]
+fn errors_are_told_in_the_librarys_words() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let Some(native) = opened(folder.path()) else {
+        return;
+    };
+    let fails = |code: i64| {
+        let asked = native.query("fails", &mut [code.to_le_bytes()], ptr::null_mut());
+        asked.unwrap_err()
+    };
+    let fault = fails(700);
+    assert_eq!(
+        (fault.reason.kind, fault.sticky),
+        (ReasonKind::KernelFault, true)
+    );
+    assert_eq!(
+        fault.reason.message,
+        "calling `fails` of the native library: the library gave cudaErrorIllegalAddress (words)"
+    );
+    let fault = fails(9);
+    assert_eq!(
+        (fault.reason.kind, fault.sticky),
+        (ReasonKind::Setup, false)
+    );
+    assert!(
+        fault
+            .reason
+            .message
+            .ends_with("it gave cudaErrorInvalidConfiguration")
+    );
+    assert!(fails(35).reason.message.contains("older nvcc"));
+    let few = native.query("fails", &mut [], ptr::null_mut()).unwrap_err();
+    assert!(
+        few.reason
+            .message
+            .contains("takes 1 arguments, 0 are given")
+    );
+    let none = native.query("other", &mut [], ptr::null_mut()).unwrap_err();
+    assert!(none.reason.message.contains("has no `other`"));
+}
+
+#[test]
+fn a_library_that_is_not_what_it_should_be_is_refused_with_its_mend() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let refused = |library: Library| {
+        let fault = NativeLibrary::open(&library).err().expect("no library");
+        assert_eq!(fault.reason.kind, ReasonKind::Setup);
+        let end = "run `cuda-gates kernels native`";
+        assert!(fault.reason.message.ends_with(end), "{fault}");
+        fault.reason.message
+    };
+    let absent = folder.path().join("absent.so");
+    assert!(refused(described(absent, TABLE)).contains("cannot be loaded"));
+    let Some(path) = library(folder.path(), SUM, &about("s").text(TABLE)) else {
+        return;
+    };
+    let more = format!("{TABLE}more: i32 x\n");
+    assert!(refused(described(path, &more)).contains("has no function `cg_more`"));
+    let other = tempfile::tempdir().expect("a folder");
+    let stale = library(other.path(), SUM, &about("other").text(TABLE)).expect("cc is there");
+    assert!(refused(described(stale, TABLE)).contains("another than its file"));
+    let bare = tempfile::tempdir().expect("a folder");
+    let path = library(bare.path(), "int nothing;\n", &about("s").text(TABLE));
+    let path = path.expect("cc is there");
+    assert!(refused(described(path, TABLE)).contains("has no function `cg_error`"));
+}
