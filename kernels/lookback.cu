@@ -62,17 +62,16 @@ __device__ __forceinline__ u32 look_back(const u64* tiles, u32 tile, u32 lane) {
         u64 word = descriptor(UP_TO, 0);
         u32 complete;
         u32 nearest;  // lanes up to the first with everything
+        u32 missing;
         do {
             if (at >= 0) {
                 word = load_descriptor(tiles + at);
             }
             const u32 status = word >> 32;
             complete = __ballot_sync(ALL_LANES, status == UP_TO);
+            missing = __ballot_sync(ALL_LANES, status == 0);
             nearest = complete ^ (complete - 1);
-            if ((__ballot_sync(ALL_LANES, status == 0) & nearest) == 0) {
-                break;
-            }
-        } while (true);
+        } while ((missing & nearest) != 0);
         sum += nearest >> lane & 1 ? static_cast<u32>(word) : 0;
         if (complete != 0) {
             return warp_sum(sum);
@@ -171,23 +170,78 @@ __device__ __forceinline__ void write_out(int* to, const int* staged, u32 len) {
     }
 }
 
-// Kept elements to `kept` in order and, if PARTITION, the others to `rest` in order; their number to `count`.
-//
-// The tile's elements are put in order in shared memory, `stage_len` at a time (the launch's dynamic shared memory,
-// in elements): kept ones first, the others behind them. One round where it holds the tile.
+// Which of a lane's elements are kept, and how many of the warp's kept ones lie before each of its rows' four.
+struct Kept {
+    u32 flags;                     // bit k: values[k]
+    u32 before[SELECT_ROWS / 4];   // kept ones of each row before this lane's four, a byte a row
+    u32 in_row[SELECT_ROWS / 4];   // kept ones of each row of the warp, a byte a row
+    u32 in_warp;
+};
+
+// A lane keeps at most 4 of a row and a warp 128: four rows' counts share a word, and one warp scan ranks them.
+template <typename Predicate>
+__device__ __forceinline__ Kept rank_kept(const int (&values)[4 * SELECT_ROWS], u32 lane) {
+    Kept kept = {};
+#pragma unroll
+    for (u32 group = 0; group < SELECT_ROWS / 4; ++group) {
+        u32 counts = 0;
+#pragma unroll
+        for (u32 k = 0; k < 16; ++k) {
+            const bool is_kept = Predicate::keep(values[16 * group + k]);
+            kept.flags |= is_kept ? 1u << (16 * group + k) : 0;
+            counts += is_kept ? 1u << 8 * (k / 4) : 0;
+        }
+        const u32 up_to = inclusive_sum(counts, lane);
+        kept.before[group] = up_to - counts;
+        kept.in_row[group] = __shfl_sync(ALL_LANES, up_to, WARP - 1);
+#pragma unroll
+        for (u32 row = 0; row < 4; ++row) {
+            kept.in_warp += kept.in_row[group] >> 8 * row & 0xff;
+        }
+    }
+    return kept;
+}
+
+// Puts those of this lane's elements in order whose place in the tile's order, kept ones first and the others behind
+// them, lies in `start..start + stage_len`. `before_warp` kept ones lie before the warp's, `tile_kept` are the tile's,
+// `first` is the lane's first element, from the tile's start.
+template <bool PARTITION>
+__device__ __forceinline__ void stage_round(const int (&values)[4 * SELECT_ROWS], const Kept& kept, u32 before_warp,
+                                            u32 tile_kept, u32 first, u32 start, u32 stage_len, int* stage) {
+    u32 before_row = before_warp - start;
+#pragma unroll
+    for (u32 row = 0; row < SELECT_ROWS; ++row) {
+        u32 kept_slot = before_row + (kept.before[row / 4] >> 8 * (row % 4) & 0xff);
+        u32 rest_slot = tile_kept + first + row * ROW - kept_slot - 2 * start;
+#pragma unroll
+        for (u32 j = 0; j < 4; ++j) {
+            const u32 is_kept = kept.flags >> (4 * row + j) & 1;
+            const u32 slot = is_kept ? kept_slot : rest_slot;
+            if (slot < stage_len && (PARTITION || is_kept)) {
+                stage[slot] = values[4 * row + j];
+            }
+            kept_slot += is_kept;
+            rest_slot += 1 - is_kept;
+        }
+        before_row += kept.in_row[row / 4] >> 8 * (row % 4) & 0xff;
+    }
+}
+
+// Kept elements to `kept_out` in order and, if PARTITION, the others to `rest_out` in order; the kept ones' number to
+// `count`. The tile is put in order in shared memory, `stage_len` elements (at least one) at a time, which are the
+// launch's dynamic shared memory: in one round where they hold the tile.
 template <typename Predicate, bool PARTITION>
-__device__ __forceinline__ void select(const int* in, int* kept, int* rest, u32* count, u64* state, u32 stage_len,
-                                       u32 ahead, u32 n) {
+__device__ __forceinline__ void select(const int* in, int* kept_out, int* rest_out, u32* count, u64* state,
+                                       u32 stage_len, u32 ahead, u32 n) {
     extern __shared__ int stage[];
     __shared__ u32 warp_kept[MAX_WARPS];
     __shared__ u32 kept_before_tile;
     const u32 lane = threadIdx.x % WARP;
     const u32 warp = threadIdx.x / WARP;
-    const u32 warps = blockDim.x / WARP;
     const u32 tile_len = blockDim.x * (4 * SELECT_ROWS);
     const u32 tile = next_tile(state);
     const u64 tile_start = static_cast<u64>(tile) * tile_len;
-    const u32 first = warp * (ROW * SELECT_ROWS) + lane * 4;  // this lane's first element, from the tile's start
+    const u32 first = warp * (ROW * SELECT_ROWS) + lane * 4;
 
     // Past the end of the input are elements that are not kept, behind all others.
     int values[4 * SELECT_ROWS];
@@ -195,34 +249,12 @@ __device__ __forceinline__ void select(const int* in, int* kept, int* rest, u32*
     load_rows<SELECT_ROWS>(in + tile_start + first, left, Predicate::REJECTED, values);
     prefetch_tile(in, tile_start, tile_len, ahead, n);
 
-    // A lane keeps at most 4 of a row and a warp 128: four rows' counts share a word, and one warp scan ranks them.
-    u32 keep = 0;  // bit k: values[k] is kept
-    u32 before[SELECT_ROWS / 4];  // kept ones of each row before this lane's four, a byte a row
-    u32 totals[SELECT_ROWS / 4];  // kept ones of each row
-    u32 total = 0;
-#pragma unroll
-    for (u32 group = 0; group < SELECT_ROWS / 4; ++group) {
-        u32 counts = 0;
-#pragma unroll
-        for (u32 k = 0; k < 16; ++k) {
-            const bool is_kept = Predicate::keep(values[16 * group + k]);
-            keep |= is_kept ? 1u << (16 * group + k) : 0;
-            counts += is_kept ? 1u << 8 * (k / 4) : 0;
-        }
-        const u32 up_to = inclusive_sum(counts, lane);
-        before[group] = up_to - counts;
-        totals[group] = __shfl_sync(ALL_LANES, up_to, WARP - 1);
-#pragma unroll
-        for (u32 row = 0; row < 4; ++row) {
-            total += totals[group] >> 8 * row & 0xff;
-        }
-    }
-
+    const Kept kept = rank_kept<Predicate>(values, lane);
     if (lane == 0) {
-        warp_kept[warp] = total;
+        warp_kept[warp] = kept.in_warp;
     }
     __syncthreads();
-    const u32 kept_here = lane < warps ? warp_kept[lane] : 0;
+    const u32 kept_here = lane < blockDim.x / WARP ? warp_kept[lane] : 0;
     const u32 kept_up_to = inclusive_sum(kept_here, lane);
     const u32 tile_kept = __shfl_sync(ALL_LANES, kept_up_to, WARP - 1);
     const u32 before_warp = __shfl_sync(ALL_LANES, kept_up_to - kept_here, warp);
@@ -231,39 +263,16 @@ __device__ __forceinline__ void select(const int* in, int* kept, int* rest, u32*
         publish(tiles + tile, tile == 0 ? UP_TO : OWN, tile_kept);
     }
 
-    const u32 staged_len =
-        PARTITION ? static_cast<u32>(min(static_cast<u64>(tile_len), n - tile_start)) : tile_kept;
-    for (u32 start = 0; start == 0 || start < staged_len; start += stage_len) {
+    const u32 len = PARTITION ? static_cast<u32>(min(static_cast<u64>(tile_len), n - tile_start)) : tile_kept;
+    for (u32 start = 0; start == 0 || start < len; start += stage_len) {
         if (start != 0) {
             __syncthreads();  // the last round has been written out
         }
-        u32 before_row = before_warp - start;
-#pragma unroll
-        for (u32 row = 0; row < SELECT_ROWS; ++row) {
-            u32 kept_slot = before_row + (before[row / 4] >> 8 * (row % 4) & 0xff);
-            u32 rest_slot = tile_kept + first + row * ROW - kept_slot - 2 * start;
-#pragma unroll
-            for (u32 j = 0; j < 4; ++j) {
-                const u32 k = 4 * row + j;
-                const u32 is_kept = keep >> k & 1;
-                const u32 slot = is_kept ? kept_slot : rest_slot;
-                if (slot < stage_len && (PARTITION || is_kept)) {
-                    stage[slot] = values[k];
-                }
-                kept_slot += is_kept;
-                rest_slot += 1 - is_kept;
-            }
-            before_row += totals[row / 4] >> 8 * (row % 4) & 0xff;
-        }
+        stage_round<PARTITION>(values, kept, before_warp, tile_kept, first, start, stage_len, stage);
         if (start == 0 && warp == 0) {
-            u32 base = 0;
-            if (tile != 0) {
-                base = look_back(tiles, tile, lane);
-                if (lane == 0) {
-                    publish(tiles + tile, UP_TO, base + tile_kept);
-                }
-            }
+            const u32 base = tile == 0 ? 0 : look_back(tiles, tile, lane);
             if (lane == 0) {
+                publish(tiles + tile, UP_TO, base + tile_kept);
                 kept_before_tile = base;
                 if (tile == gridDim.x - 1) {
                     *count = base + tile_kept;
@@ -272,11 +281,11 @@ __device__ __forceinline__ void select(const int* in, int* kept, int* rest, u32*
         }
         __syncthreads();
         const u64 base = kept_before_tile;
-        const u32 end = min(start + stage_len, staged_len);
+        const u32 end = min(start + stage_len, len);
         const u32 split = max(start, min(end, tile_kept));
-        write_out(kept + base + start, stage, split - start);
-        if (PARTITION) {
-            write_out(rest + (tile_start - base) + (split - tile_kept), stage + (split - start), end - split);
+        write_out(kept_out + base + start, stage, split - start);
+        if (PARTITION && split < end) {
+            write_out(rest_out + (tile_start - base) + (split - tile_kept), stage + (split - start), end - split);
         }
     }
 }
@@ -305,7 +314,6 @@ __device__ __forceinline__ void scan(const int* in, int* out, u64* state, u32 ah
     __shared__ u32 before_warp[MAX_WARPS];
     const u32 lane = threadIdx.x % WARP;
     const u32 warp = threadIdx.x / WARP;
-    const u32 warps = blockDim.x / WARP;
     const u32 tile_len = blockDim.x * (4 * SCAN_ROWS);
     const u32 tile = next_tile(state);
     const u64 tile_start = static_cast<u64>(tile) * tile_len;
@@ -346,18 +354,15 @@ __device__ __forceinline__ void scan(const int* in, int* out, u64* state, u32 ah
     __syncthreads();
     if (warp == 0) {
         u64* tiles = state + 1;
-        const u32 sum = lane < warps ? warp_sums[lane] : 0;
+        const u32 sum = lane < blockDim.x / WARP ? warp_sums[lane] : 0;
         const u32 up_to = inclusive_sum(sum, lane);
         const u32 tile_sum = __shfl_sync(ALL_LANES, up_to, WARP - 1);
         if (lane == 0) {
             publish(tiles + tile, tile == 0 ? UP_TO : OWN, tile_sum);
         }
-        u32 base = 0;
-        if (tile != 0) {
-            base = look_back(tiles, tile, lane);
-            if (lane == 0) {
-                publish(tiles + tile, UP_TO, base + tile_sum);
-            }
+        const u32 base = tile == 0 ? 0 : look_back(tiles, tile, lane);
+        if (lane == 0) {
+            publish(tiles + tile, UP_TO, base + tile_sum);
         }
         before_warp[lane] = base + up_to - sum;
     }
