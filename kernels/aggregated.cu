@@ -9,7 +9,7 @@ using u64 = unsigned long long;
 
 enum : u32 { WARP = 32, ROWS = 32, ALL_LANES = 0xffffffff };
 
-// Any one-dimensional block of whole warps; the grid covers `n` with 32 elements a thread.
+// Whole warps, at most 256 threads a block; the grid covers `n` with 32 elements a thread.
 extern "C" __global__ void __launch_bounds__(256) compact_aggregated(const int* in, int* out, u32* count, u32 n) {
     const u32 lane = threadIdx.x % WARP;
     const u64 warp = (static_cast<u64>(blockIdx.x) * blockDim.x + threadIdx.x) / WARP;

@@ -10,7 +10,8 @@
 //
 // The block is any multiple of 32 threads up to 1024. A warp owns consecutive rows of 128 elements, a lane four
 // neighbours of each row, so that all loads are 16 bytes wide and all of a tile's are in flight at once. Inputs (and
-// the scans' output) are 16-byte aligned. Lengths and sums are 32-bit and wrap; indices are 64-bit.
+// the scans' output) are 16-byte aligned. Lengths and sums are 32-bit and wrap; elements are signed or unsigned alike;
+// indices are 64-bit.
 
 using u32 = unsigned int;
 using u64 = unsigned long long;
@@ -92,11 +93,11 @@ __device__ __forceinline__ u32 next_tile(u64* state) {
 // This lane's elements, row by row: those of its warp's rows from `in` on, where `in` is the lane's first and `left`
 // elements are left from there. What is not there reads as `absent`.
 template <u32 ROWS>
-__device__ __forceinline__ void load_rows(const int* in, long long left, int absent, int (&values)[4 * ROWS]) {
+__device__ __forceinline__ void load_rows(const u32* in, long long left, u32 absent, u32 (&values)[4 * ROWS]) {
     if (left >= static_cast<long long>(ROWS * ROW)) {
 #pragma unroll
         for (u32 row = 0; row < ROWS; ++row) {
-            const int4 four = __ldcs(reinterpret_cast<const int4*>(in + row * ROW));
+            const uint4 four = __ldcs(reinterpret_cast<const uint4*>(in + row * ROW));
             values[4 * row] = four.x;
             values[4 * row + 1] = four.y;
             values[4 * row + 2] = four.z;
@@ -113,8 +114,8 @@ __device__ __forceinline__ void load_rows(const int* in, long long left, int abs
 
 // Has the tile `ahead` tiles on (none if 0) brought to the L2 cache, whichever block will take it: memory is busy while
 // this block looks back.
-__device__ __forceinline__ void prefetch_tile(const int* in, u64 tile_start, u32 tile_len, u32 ahead, u32 n) {
-    enum : u32 { LINE = 128 / sizeof(int) };
+__device__ __forceinline__ void prefetch_tile(const u32* in, u64 tile_start, u32 tile_len, u32 ahead, u32 n) {
+    enum : u32 { LINE = 128 / sizeof(u32) };
     const u64 start = tile_start + static_cast<u64>(ahead) * tile_len;
     for (u32 i = threadIdx.x * LINE; i < tile_len && ahead != 0; i += blockDim.x * LINE) {
         if (start + i < n) {
@@ -125,13 +126,13 @@ __device__ __forceinline__ void prefetch_tile(const int* in, u64 tile_start, u32
 
 // Stores what `load_rows` loads, each plus `offset`.
 template <u32 ROWS>
-__device__ __forceinline__ void store_rows(int* out, long long left, const int (&values)[4 * ROWS], u32 offset) {
+__device__ __forceinline__ void store_rows(u32* out, long long left, const u32 (&values)[4 * ROWS], u32 offset) {
     if (left >= static_cast<long long>(ROWS * ROW)) {
 #pragma unroll
         for (u32 row = 0; row < ROWS; ++row) {
-            const int4 four = make_int4(values[4 * row] + offset, values[4 * row + 1] + offset,
+            const uint4 four = make_uint4(values[4 * row] + offset, values[4 * row + 1] + offset,
                                         values[4 * row + 2] + offset, values[4 * row + 3] + offset);
-            __stcs(reinterpret_cast<int4*>(out + row * ROW), four);
+            __stcs(reinterpret_cast<uint4*>(out + row * ROW), four);
         }
     } else {
 #pragma unroll
@@ -145,24 +146,24 @@ __device__ __forceinline__ void store_rows(int* out, long long left, const int (
 }
 
 struct Odd {
-    enum : int { REJECTED = 0 };
-    __device__ static bool keep(int value) { return (value & 1) != 0; }
+    enum : u32 { REJECTED = 0 };
+    __device__ static bool keep(u32 value) { return (value & 1) != 0; }
 };
 
 struct Even {
-    enum : int { REJECTED = 1 };
-    __device__ static bool keep(int value) { return (value & 1) == 0; }
+    enum : u32 { REJECTED = 1 };
+    __device__ static bool keep(u32 value) { return (value & 1) == 0; }
 };
 
 struct Nonzero {
-    enum : int { REJECTED = 0 };
-    __device__ static bool keep(int value) { return value != 0; }
+    enum : u32 { REJECTED = 0 };
+    __device__ static bool keep(u32 value) { return value != 0; }
 };
 
 // Writes `len` staged elements to `to[0..len]`. Threads start up to seven elements early, so that from the second
 // round on a warp writes whole 32-byte sectors.
-__device__ __forceinline__ void write_out(int* to, const int* staged, u32 len) {
-    const int early = static_cast<int>(reinterpret_cast<u64>(to) / sizeof(int) % 8);
+__device__ __forceinline__ void write_out(u32* to, const u32* staged, u32 len) {
+    const int early = static_cast<int>(reinterpret_cast<u64>(to) / sizeof(u32) % 8);
     for (int i = static_cast<int>(threadIdx.x) - early; i < static_cast<int>(len); i += blockDim.x) {
         if (i >= 0) {
             __stcs(to + i, staged[i]);
@@ -180,7 +181,7 @@ struct Kept {
 
 // A lane keeps at most 4 of a row and a warp 128: four rows' counts share a word, and one warp scan ranks them.
 template <typename Predicate>
-__device__ __forceinline__ Kept rank_kept(const int (&values)[4 * SELECT_ROWS], u32 lane) {
+__device__ __forceinline__ Kept rank_kept(const u32 (&values)[4 * SELECT_ROWS], u32 lane) {
     Kept kept = {};
 #pragma unroll
     for (u32 group = 0; group < SELECT_ROWS / 4; ++group) {
@@ -206,8 +207,8 @@ __device__ __forceinline__ Kept rank_kept(const int (&values)[4 * SELECT_ROWS], 
 // them, lies in `start..start + stage_len`. `before_warp` kept ones lie before the warp's, `tile_kept` are the tile's,
 // `first` is the lane's first element, from the tile's start.
 template <bool PARTITION>
-__device__ __forceinline__ void stage_round(const int (&values)[4 * SELECT_ROWS], const Kept& kept, u32 before_warp,
-                                            u32 tile_kept, u32 first, u32 start, u32 stage_len, int* stage) {
+__device__ __forceinline__ void stage_round(const u32 (&values)[4 * SELECT_ROWS], const Kept& kept, u32 before_warp,
+                                            u32 tile_kept, u32 first, u32 start, u32 stage_len, u32* stage) {
     u32 before_row = before_warp - start;
 #pragma unroll
     for (u32 row = 0; row < SELECT_ROWS; ++row) {
@@ -231,9 +232,9 @@ __device__ __forceinline__ void stage_round(const int (&values)[4 * SELECT_ROWS]
 // `count`. The tile is put in order in shared memory, `stage_len` elements (at least one) at a time, which are the
 // launch's dynamic shared memory: in one round where they hold the tile.
 template <typename Predicate, bool PARTITION>
-__device__ __forceinline__ void select(const int* in, int* kept_out, int* rest_out, u32* count, u64* state,
+__device__ __forceinline__ void select(const u32* in, u32* kept_out, u32* rest_out, u32* count, u64* state,
                                        u32 stage_len, u32 ahead, u32 n) {
-    extern __shared__ int stage[];
+    extern __shared__ u32 stage[];
     __shared__ u32 warp_kept[MAX_WARPS];
     __shared__ u32 kept_before_tile;
     const u32 lane = threadIdx.x % WARP;
@@ -244,7 +245,7 @@ __device__ __forceinline__ void select(const int* in, int* kept_out, int* rest_o
     const u32 first = warp * (ROW * SELECT_ROWS) + lane * 4;
 
     // Past the end of the input are elements that are not kept, behind all others.
-    int values[4 * SELECT_ROWS];
+    u32 values[4 * SELECT_ROWS];
     const long long left = static_cast<long long>(n) - static_cast<long long>(tile_start + first);
     load_rows<SELECT_ROWS>(in + tile_start + first, left, Predicate::REJECTED, values);
     prefetch_tile(in, tile_start, tile_len, ahead, n);
@@ -290,26 +291,26 @@ __device__ __forceinline__ void select(const int* in, int* kept_out, int* rest_o
     }
 }
 
-extern "C" __global__ void __launch_bounds__(1024) compact_odd(const int* in, int* out, u32* count, u64* state,
+extern "C" __global__ void __launch_bounds__(1024) compact_odd(const u32* in, u32* out, u32* count, u64* state,
                                                                u32 stage_len, u32 ahead, u32 n) {
     select<Odd, false>(in, out, nullptr, count, state, stage_len, ahead, n);
 }
 
-extern "C" __global__ void __launch_bounds__(1024) compact_nonzero(const int* in, int* out, u32* count, u64* state,
+extern "C" __global__ void __launch_bounds__(1024) compact_nonzero(const u32* in, u32* out, u32* count, u64* state,
                                                                    u32 stage_len, u32 ahead, u32 n) {
     select<Nonzero, false>(in, out, nullptr, count, state, stage_len, ahead, n);
 }
 
 // Stable: even elements to `evens`, odd ones to `odds`, both in input order. Two outputs, since where the first odd
 // element belongs behind the last even one is known only when the last tile has been read.
-extern "C" __global__ void __launch_bounds__(1024) partition_even(const int* in, int* evens, int* odds, u32* count,
+extern "C" __global__ void __launch_bounds__(1024) partition_even(const u32* in, u32* evens, u32* odds, u32* count,
                                                                   u64* state, u32 stage_len, u32 ahead, u32 n) {
     select<Even, true>(in, evens, odds, count, state, stage_len, ahead, n);
 }
 
 // The tile's elements stay in registers from the load to the store.
 template <bool INCLUSIVE>
-__device__ __forceinline__ void scan(const int* in, int* out, u64* state, u32 ahead, u32 n) {
+__device__ __forceinline__ void scan(const u32* in, u32* out, u64* state, u32 ahead, u32 n) {
     __shared__ u32 warp_sums[MAX_WARPS];
     __shared__ u32 before_warp[MAX_WARPS];
     const u32 lane = threadIdx.x % WARP;
@@ -319,7 +320,7 @@ __device__ __forceinline__ void scan(const int* in, int* out, u64* state, u32 ah
     const u64 tile_start = static_cast<u64>(tile) * tile_len;
     const u64 first = tile_start + warp * (ROW * SCAN_ROWS) + lane * 4;
 
-    int values[4 * SCAN_ROWS];
+    u32 values[4 * SCAN_ROWS];
     const long long left = static_cast<long long>(n) - static_cast<long long>(first);
     load_rows<SCAN_ROWS>(in + first, left, 0, values);
     prefetch_tile(in, tile_start, tile_len, ahead, n);
@@ -328,7 +329,7 @@ __device__ __forceinline__ void scan(const int* in, int* out, u64* state, u32 ah
     u32 total = 0;
 #pragma unroll
     for (u32 row = 0; row < SCAN_ROWS; ++row) {
-        int* four = values + 4 * row;
+        u32* four = values + 4 * row;
         four[1] += four[0];
         four[2] += four[1];
         four[3] += four[2];
@@ -371,12 +372,12 @@ __device__ __forceinline__ void scan(const int* in, int* out, u64* state, u32 ah
     store_rows<SCAN_ROWS>(out + first, left, values, before_warp[warp]);
 }
 
-extern "C" __global__ void __launch_bounds__(1024) scan_exclusive(const int* in, int* out, u64* state,
+extern "C" __global__ void __launch_bounds__(1024) scan_exclusive(const u32* in, u32* out, u64* state,
                                                                   u32 ahead, u32 n) {
     scan<false>(in, out, state, ahead, n);
 }
 
-extern "C" __global__ void __launch_bounds__(1024) scan_inclusive(const int* in, int* out, u64* state,
+extern "C" __global__ void __launch_bounds__(1024) scan_inclusive(const u32* in, u32* out, u64* state,
                                                                   u32 ahead, u32 n) {
     scan<true>(in, out, state, ahead, n);
 }

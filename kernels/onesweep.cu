@@ -14,6 +14,9 @@ enum : u32 { WARP = 32, DIGITS = 256, DIGIT_BITS = 8, PASSES = 4, ALL_LANES = 0x
 // memory, so that two blocks share a multiprocessor.
 enum : u32 { THREADS = 512, WARPS = THREADS / WARP, KEYS = 20, TILE = THREADS * KEYS };
 
+static_assert(2 * WARPS * DIGITS <= TILE, "counts and holders lie where the tile's keys do later");
+static_assert(TILE <= 0xffff, "a place in the tile is half a word");
+
 // A descriptor's status: its two upper bits; 0 is not yet published. OWN: the tile's own keys of the digit. UP_TO:
 // those of all tiles up to it. The count has the other 30 bits: at most 2^30 - 1 keys are sorted.
 enum : u32 { OWN = 1u << 30, UP_TO = 2u << 30, COUNT = OWN - 1 };
@@ -89,7 +92,8 @@ extern "C" __global__ void __launch_bounds__(512) count_digits(const u32* keys, 
     }
 }
 
-// Exclusive sum of each digit's count over a block's 256 threads; `sums` is its scratch.
+// The sum of `count` over the threads before this one, of the block's first 256, each of which has a digit. All threads
+// of the block take part; `sums` is scratch.
 __device__ __forceinline__ u32 sum_of_lower_digits(u32 count, u32* sums) {
     const u32 lane = threadIdx.x % WARP;
     const u32 warp = threadIdx.x / WARP;
@@ -165,7 +169,7 @@ sort_pass(const u32* in, u32* out, const u32* places, u32* state, u32 shift, u32
     const u32 len = n - tile_start < TILE ? static_cast<u32>(n - tile_start) : TILE;
 
     // A warp has consecutive keys, in steps of 32. Those past the end of a last tile count as the highest digit: they
-    // rank behind all others, no tile follows that would see them counted, and they are not written.
+    // rank behind all others, no tile follows that would read their count, and they are not written.
     u32 keys[KEYS];
     const u32 first = warp * (WARP * KEYS) + lane;
 #pragma unroll

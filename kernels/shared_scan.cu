@@ -1,8 +1,8 @@
 // The work-efficient scan of a tile in shared memory, with padding against bank conflicts and without; and the carries
 // that join the tiles. Longer arrays are scanned recursively: the tiles' totals are an array to scan.
 //
-// Harris, Sengupta and Owens, "Parallel prefix sum (scan) with CUDA", GPU Gems 3 (2007), chapter 39. Lengths are
-// 32-bit, indices 64-bit.
+// Harris, Sengupta and Owens, "Parallel prefix sum (scan) with CUDA", GPU Gems 3 (2007), chapter 39. Lengths and
+// sums are 32-bit, and sums wrap; indices are 64-bit.
 
 using u32 = unsigned int;
 using u64 = unsigned long long;
@@ -20,8 +20,8 @@ __device__ __forceinline__ u32 place(u32 i) {
 // Exclusive sum of each tile of 1024 elements, a block of 512 threads a tile; `sums[tile]` gets the tile's total. A
 // last tile may be partial: what lies past `n` counts as 0 and is not written.
 template <bool PADDED>
-__device__ __forceinline__ void scan_tile(const int* in, int* out, int* sums, u32 n) {
-    __shared__ int tree[TILE + (PADDED ? TILE / BANKS : 0)];
+__device__ __forceinline__ void scan_tile(const u32* in, u32* out, u32* sums, u32 n) {
+    __shared__ u32 tree[TILE + (PADDED ? TILE / BANKS : 0)];
     const u32 thread = threadIdx.x;
     const u64 first = static_cast<u64>(blockIdx.x) * TILE + thread;
     const u64 second = first + THREADS;
@@ -50,8 +50,8 @@ __device__ __forceinline__ void scan_tile(const int* in, int* out, int* sums, u3
         __syncthreads();
         if (thread < nodes) {
             const u32 left = (2 * thread + 1) * reach - 1;
-            const int sum = tree[place<PADDED>(left)];
-            const int prefix = tree[place<PADDED>(left + reach)];
+            const u32 sum = tree[place<PADDED>(left)];
+            const u32 prefix = tree[place<PADDED>(left + reach)];
             tree[place<PADDED>(left)] = prefix;
             tree[place<PADDED>(left + reach)] = prefix + sum;
         }
@@ -67,17 +67,17 @@ __device__ __forceinline__ void scan_tile(const int* in, int* out, int* sums, u3
 }
 
 // `out` may be `in`. Exactly 512 threads a block.
-extern "C" __global__ void __launch_bounds__(THREADS) scan_tiles_padded(const int* in, int* out, int* sums, u32 n) {
+extern "C" __global__ void __launch_bounds__(THREADS) scan_tiles_padded(const u32* in, u32* out, u32* sums, u32 n) {
     scan_tile<true>(in, out, sums, n);
 }
 
 // `out` may be `in`. Exactly 512 threads a block.
-extern "C" __global__ void __launch_bounds__(THREADS) scan_tiles_unpadded(const int* in, int* out, int* sums, u32 n) {
+extern "C" __global__ void __launch_bounds__(THREADS) scan_tiles_unpadded(const u32* in, u32* out, u32* sums, u32 n) {
     scan_tile<false>(in, out, sums, n);
 }
 
 // Adds to each element the carry of its tile of 1024. Right on any one-dimensional grid.
-extern "C" __global__ void add_carries(int* values, const int* carry, u32 n) {
+extern "C" __global__ void add_carries(u32* values, const u32* carry, u32 n) {
     const u64 stride = static_cast<u64>(gridDim.x) * blockDim.x;
     for (u64 i = static_cast<u64>(blockIdx.x) * blockDim.x + threadIdx.x; i < n; i += stride) {
         values[i] += carry[i / TILE];
