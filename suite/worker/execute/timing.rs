@@ -27,12 +27,7 @@ pub(super) fn rows(
 ) -> (IndexMap<String, Timing>, Vec<Finding>) {
     let mut timings = IndexMap::new();
     let mut findings = Vec::new();
-    let Work::Rows {
-        warmups,
-        runs,
-        rows,
-    } = &plan.work
-    else {
+    let Work::Rows { runs, rows, .. } = &plan.work else {
         return (timings, findings);
     };
     for (index, (row, times)) in rows.iter().zip(times).enumerate() {
@@ -71,9 +66,7 @@ pub(super) fn rows(
                 ..Timing::default()
             };
         }
-        if info.kind == DeviceKind::Cuda {
-            timing.warmups = *warmups;
-        }
+        timing.warmups = times.warmups;
         timing.subject = spec.rows.get(&row.name).and_then(|r| r.subject.clone());
         timing.launches = times.launches;
         timing.cache = cache(plan, row, info.l2_bytes).into();
