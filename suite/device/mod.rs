@@ -174,8 +174,8 @@ pub trait Device {
         Err(no_native())
     }
 
-    /// Calls the open library with scratch of as many bytes as the call asked for, or more: calls share what the largest
-    /// of them needs, at least one byte.
+    /// Calls the open library with scratch of as many bytes as the call asked for, or more: calls share what the
+    /// largest of them needs, at least one byte.
     ///
     /// # Errors
     /// `setup` or `kernel fault`, with the library's words.
