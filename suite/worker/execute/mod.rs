@@ -35,7 +35,7 @@ use crate::device::session::{self, Ran};
 use crate::device::{Device, DeviceInfo};
 use crate::expr::Engine;
 use crate::image::Image;
-use crate::image::native::{Library, on_simulator};
+use crate::image::native::Library;
 use crate::input;
 use crate::outcome::{Fault, Finding, Reason};
 use crate::plan::{self, Plan, Prepared, Signatures, Work};
@@ -49,7 +49,7 @@ pub use record::{blank, expected};
 
 use cache::Cache;
 use judge::{Judge, Verdict};
-use record::{kernel_record, library_record};
+use record::kernel_record;
 use wanted::{References, Resolver};
 
 /// The kernels a run can use.
@@ -203,45 +203,6 @@ impl Executor {
             _ => {}
         }
         Ok(None)
-    }
-
-    /// Opens the native library where the plan calls it. Where it is not to be had, the plan goes on without the rows
-    /// that need it; the reason comes back if nothing would be left.
-    fn open_library(
-        &mut self,
-        suite: &Suite,
-        gate: &Gate,
-        plan: &mut Plan,
-        record: &mut CaseRecord,
-    ) -> Result<Option<Reason>, Fault> {
-        if !plan.is_native() {
-            return Ok(None);
-        }
-        match self.library()? {
-            Ok(library) => record.kernels.push(library_record(&library)),
-            Err(reason) => match native::leave_out(suite, gate, plan, &reason) {
-                Some(skipped) => record.skipped_rows = skipped,
-                None => return Ok(Some(reason)),
-            },
-        }
-        Ok(None)
-    }
-
-    /// The native library, open on the device; else the reason to do without.
-    fn library(&mut self) -> Result<Result<Library, Reason>, Fault> {
-        let found = match self.device.info().kind {
-            DeviceKind::Sim => Err(on_simulator()),
-            DeviceKind::Cuda => self.kernels.library(),
-        };
-        let library = match found {
-            Ok(library) => library,
-            Err(reason) => return Ok(Err(reason)),
-        };
-        match self.device.open_native(&library) {
-            Ok(()) => Ok(Ok(library)),
-            Err(fault) if outcome_of(&fault.reason) == Outcome::Skip => Ok(Err(fault.reason)),
-            Err(fault) => Err(fault),
-        }
     }
 
     fn images(&mut self, plan: &Plan, case: &Case, info: &DeviceInfo) -> Result<Vec<Image>, Fault> {
