@@ -1,5 +1,7 @@
 // Thrust asks an allocator for its temporary memory. This one gives out what the caller brought, and where nothing was
-// brought, says how much is wanted: the first request comes before any work is queued, and ends the call.
+// brought, says how much is wanted: the first request ends the call. The algorithms used here ask once, before they
+// queue any work. That is CCCL 3's way and no promise of Thrust's: of a release that asks twice, the second request
+// ends the call as out of memory, and nothing passes as a result.
 #pragma once
 
 #include <cstddef>

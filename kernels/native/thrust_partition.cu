@@ -1,5 +1,5 @@
-// Stable partition by thrust::stable_partition_copy: evens and odds, each in order, in arrays of their own. Thrust hands
-// the number of evens to the host, and so waits for the stream, whatever the policy says: its time includes that.
+// Stable partition by thrust::stable_partition_copy: evens and odds, each in order, in arrays of their own. Thrust
+// hands the number of evens to the host, and so waits for the stream, whatever the policy says: its time includes that.
 
 #include <thrust/execution_policy.h>
 #include <thrust/partition.h>

@@ -7,7 +7,7 @@ use super::output::{Answer, Failure, Outcome};
 use crate::device::cuda;
 use crate::image::Catalog;
 use crate::image::kernels::{self, KernelsError, Which};
-use crate::image::native;
+use crate::image::native::{self, NativeError};
 
 /// The folder of kernels where nothing else is said.
 const FOLDER: &str = "kernels";
@@ -62,7 +62,11 @@ fn native(folder: Option<PathBuf>) -> Outcome {
         .collect();
     let chosen = std::env::var("CUDA_GATES_ARCHS").unwrap_or_default();
     let built = native::build(catalog.native(), &chosen, &cards);
-    let text = format!("{}\n", built.map_err(Failure::environment)?);
+    let built = built.map_err(|error| match error {
+        NativeError::Place(_) => Failure::usage(error),
+        other => Failure::environment(other),
+    })?;
+    let text = format!("{built}\n");
     Ok(Answer { text, code: 0 })
 }
 

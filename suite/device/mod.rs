@@ -166,7 +166,7 @@ pub trait Device {
         Err(no_native())
     }
 
-    /// Bytes of scratch that a call of the open library needs, at least one. Does no work.
+    /// Bytes of scratch that a call of the open library needs. Does no work.
     ///
     /// # Errors
     /// `setup` with the library's words.
@@ -174,7 +174,8 @@ pub trait Device {
         Err(no_native())
     }
 
-    /// Calls the open library with scratch of as many bytes as it asked for.
+    /// Calls the open library with scratch of as many bytes as the call asked for, or more: calls share what the
+    /// largest of them needs, at least one byte.
     ///
     /// # Errors
     /// `setup` or `kernel fault`, with the library's words.

@@ -172,6 +172,16 @@ impl Plan {
     }
 }
 
+impl Step {
+    /// The call, where it is one of a host rung.
+    pub fn host(&self) -> Option<&Call> {
+        match self {
+            Self::Host(call) => Some(call),
+            Self::Launch(_) | Self::Native(_) | Self::Copy { .. } | Self::Fill { .. } => None,
+        }
+    }
+}
+
 impl Row {
     /// Whether what is timed runs on the host, and so by the host's clock.
     pub fn is_host(&self) -> bool {

@@ -414,3 +414,25 @@ fn folders_whose_names_are_no_utf8_are_folders() {
     let sim = [("CUDA_GATES_DEVICE", "sim")];
     place.run_command(command, &sim, &["by_"]).ends(0);
 }
+
+#[test]
+fn a_native_library_that_is_a_folder_or_has_no_place_is_wrong_usage_and_nothing_is_lost() {
+    let place = Place::new(MINE);
+    let precious = place.folder.path().join("precious");
+    fs::write(&precious, "").unwrap();
+    fs::create_dir(place.folder.path().join("x")).unwrap();
+    for path in [".", "..", "/", "x/..", "x", "x/", "new/"] {
+        let ran = place.run_with(&[("CUDA_GATES_NATIVE", path)], &["kernels", "native"]);
+        let ran = ran.ends(2);
+        let words = format!("CUDA_GATES_NATIVE: `{path}` is a folder: name the native library's");
+        assert!(ran.stderr.contains(&words), "{}", ran.stderr);
+    }
+    let homeless = [("HOME", ""), ("XDG_CACHE_HOME", "")];
+    let ran = place.run_with(&homeless, &["kernels", "native"]).ends(2);
+    assert!(
+        ran.stderr.contains("set HOME or XDG_CACHE_HOME"),
+        "{}",
+        ran.stderr
+    );
+    assert!(precious.is_file());
+}

@@ -27,6 +27,9 @@ type Entry = unsafe extern "C" fn(
 type Words = unsafe extern "C" fn(c_int) -> *const c_char;
 type Describe = unsafe extern "C" fn() -> *const c_char;
 
+/// Arguments lie in `u64`s, and an entry point reads its own types through pointers to them.
+const _: () = assert!(align_of::<u64>() >= align_of::<f64>() && align_of::<u64>() == 8);
+
 /// A loaded native library.
 pub(super) struct NativeLibrary {
     /// The file's hash: what was asked for.
@@ -84,14 +87,18 @@ impl NativeLibrary {
     ///
     /// # Errors
     /// What the library says.
-    pub fn query(
+    ///
+    /// # Safety
+    /// `stream` is a stream of the current context.
+    pub unsafe fn query(
         &self,
         name: &str,
-        args: &mut [[u8; 8]],
+        args: &mut [u64],
         stream: *mut c_void,
     ) -> Result<u64, Fault> {
         let mut bytes = 0;
-        self.invoke(name, args, stream, &mut bytes, ptr::null_mut())?;
+        // SAFETY: without scratch nothing is read or written but `bytes`; the stream is the caller's promise.
+        unsafe { self.invoke(name, args, stream, &mut bytes, ptr::null_mut()) }?;
         Ok(bytes as u64)
     }
 
@@ -106,18 +113,21 @@ impl NativeLibrary {
     pub unsafe fn call(
         &self,
         name: &str,
-        args: &mut [[u8; 8]],
+        args: &mut [u64],
         stream: *mut c_void,
         (scratch, mut bytes): (u64, usize),
     ) -> Result<(), Fault> {
         let scratch = ptr::without_provenance_mut(scratch as usize);
-        self.invoke(name, args, stream, &mut bytes, scratch)
+        // SAFETY: the caller's promise.
+        unsafe { self.invoke(name, args, stream, &mut bytes, scratch) }
     }
 
-    fn invoke(
+    /// # Safety
+    /// As for `call`; where `scratch` is null, as for `query`.
+    unsafe fn invoke(
         &self,
         name: &str,
-        args: &mut [[u8; 8]],
+        args: &mut [u64],
         stream: *mut c_void,
         bytes: &mut usize,
         scratch: *mut c_void,
@@ -132,11 +142,12 @@ impl NativeLibrary {
         }
         let mut pointers: Vec<*mut c_void> = args
             .iter_mut()
-            .map(|value| value.as_mut_ptr().cast())
+            .map(|value| ptr::from_mut(value).cast())
             .collect();
         // SAFETY: the entry has this type by the library's protocol, whose version it told; there are as many
-        // arguments as its sources declare, each of 8 bytes at least, which live until it returns. Without scratch it
-        // only writes `bytes`; with it, the stream and what the arguments point to are the promise of `call`.
+        // arguments as its sources declare, each of 8 bytes and aligned to 8, as much as any type of an argument needs,
+        // which live until it returns. Without scratch it only writes `bytes`. The stream, and with scratch what the
+        // arguments point to, are the caller's promise.
         let code = unsafe { entry(stream, pointers.as_mut_ptr(), bytes, scratch) };
         match code {
             0 => Ok(()),

@@ -24,13 +24,11 @@ use crate::outcome::{Fault, Finding};
 use crate::value::Array;
 
 impl CudaDevice {
-    /// Each argument's value.
-    fn values(&self, args: &[Argument]) -> Vec<[u8; 8]> {
+    /// Each argument's value, in the memory's order of bytes and aligned for every type that an argument has.
+    fn values(&self, args: &[Argument]) -> Vec<u64> {
         let value = |arg: &Argument| match *arg {
-            Argument::Pointer { buffer, offset } => {
-                self.address(buffer, offset, 0).get().to_le_bytes()
-            }
-            Argument::Scalar { bytes, .. } => bytes,
+            Argument::Pointer { buffer, offset } => self.address(buffer, offset, 0).get(),
+            Argument::Scalar { bytes, .. } => u64::from_ne_bytes(bytes),
         };
         args.iter().map(value).collect()
     }
@@ -196,7 +194,9 @@ impl Device for CudaDevice {
     fn native_scratch(&mut self, call: &NativeCall<'_>) -> Result<u64, Fault> {
         let mut values = self.values(call.args);
         let stream = self.stream.raw();
-        let asked = self.library()?.query(call.name, &mut values, stream);
+        let library = self.library()?;
+        // SAFETY: the stream is this device's, whose context is current.
+        let asked = unsafe { library.query(call.name, &mut values, stream) };
         asked.inspect_err(|fault| self.lost |= fault.sticky)
     }
 

@@ -24,9 +24,9 @@ pub(super) struct Brought {
 
 impl Session<'_> {
     /// Host steps that nothing times.
-    pub(super) fn host_steps(&mut self, steps: &[Step]) -> Result<(), Fault> {
-        let mut brought = self.bring(steps)?;
-        self.call_host(steps, &mut brought)?;
+    pub(super) fn host_calls(&mut self, calls: &[&Call]) -> Result<(), Fault> {
+        let mut brought = self.bring(calls)?;
+        self.call_host(calls, &mut brought)?;
         self.give_back(&brought)
     }
 
@@ -40,7 +40,11 @@ impl Session<'_> {
     ) -> Result<RowTimes, Fault> {
         self.poison()?;
         self.steps(&row.prepare)?;
-        let mut times = RowTimes::default();
+        let mut times = RowTimes {
+            warmups,
+            ..RowTimes::default()
+        };
+        let calls: Vec<&Call> = row.steps.iter().filter_map(Step::host).collect();
         let mut held: Option<Brought> = None;
         for turn in 0..warmups.saturating_add(runs) {
             let mut brought = match held.take() {
@@ -48,11 +52,11 @@ impl Session<'_> {
                 before => {
                     before.map_or(Ok(()), |before| self.give_back(&before))?;
                     self.steps(&row.prepare_each)?;
-                    self.bring(&row.steps)?
+                    self.bring(&calls)?
                 }
             };
             let start = Instant::now();
-            self.call_host(&row.steps, &mut brought)?;
+            self.call_host(&calls, &mut brought)?;
             let ms = start.elapsed().as_secs_f64() * 1e3;
             if turn >= warmups {
                 times.singles_ms.push(ms);
@@ -68,13 +72,13 @@ impl Session<'_> {
         Ok(times)
     }
 
-    /// Copies every buffer that the steps name, after all work asked for so far.
-    fn bring(&mut self, steps: &[Step]) -> Result<Brought, Fault> {
+    /// Copies every buffer that the calls name, after all work asked for so far.
+    fn bring(&mut self, calls: &[&Call]) -> Result<Brought, Fault> {
         let mut brought = Brought {
             arrays: BTreeMap::new(),
             written: Vec::new(),
         };
-        for call in calls(steps) {
+        for call in calls {
             for (argument, &written) in call.args.iter().zip(&call.writes) {
                 let Argument::Pointer { buffer, .. } = *argument else {
                     continue;
@@ -110,20 +114,13 @@ impl Session<'_> {
         Ok(())
     }
 
-    fn call_host(&mut self, steps: &[Step], brought: &mut Brought) -> Result<(), Fault> {
-        for call in calls(steps) {
+    fn call_host(&mut self, calls: &[&Call], brought: &mut Brought) -> Result<(), Fault> {
+        for call in calls {
             let called = invoke(call, &mut brought.arrays, &mut self.host_scratch);
             called.map_err(|words| Fault::setup(format!("host rung: {words}")))?;
         }
         Ok(())
     }
-}
-
-fn calls(steps: &[Step]) -> impl Iterator<Item = &Call> {
-    steps.iter().filter_map(|step| match step {
-        Step::Host(call) => Some(call),
-        Step::Launch(_) | Step::Native(_) | Step::Copy { .. } | Step::Fill { .. } => None,
-    })
 }
 
 /// Each array leaves the map for the call, so that the function has it for itself.

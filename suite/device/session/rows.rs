@@ -19,6 +19,8 @@ pub struct RowTimes {
     /// Milliseconds of all `runs` back to back (not their mean). None where every run needs its own preparation.
     pub batch_ms: Option<f64>,
     pub simulated_instructions: Option<u64>,
+    /// Runs before the timed ones: as many as asked for, and one at least where the native library is called.
+    pub warmups: u32,
     /// Kernel launches of one run, preparation not counted; calls of the native library and host rungs are none.
     pub launches: u64,
 }
@@ -34,8 +36,9 @@ impl Session<'_> {
     ) -> Result<RowTimes, Fault> {
         self.poison()?;
         self.steps(&row.prepare)?;
-        // A library's first call loads its code, which belongs into no time.
-        for _ in 0..warmups.max(is_native(&row.steps).into()) {
+        // A library's first call loads its code, which belongs in no time.
+        let warmups = warmups.max(is_native(&row.steps).into());
+        for _ in 0..warmups {
             self.steps(&row.prepare_each)?;
             self.steps(&row.steps)?;
         }
@@ -51,6 +54,7 @@ impl Session<'_> {
         };
         self.device.finish()?;
         let mut times = RowTimes {
+            warmups,
             launches: launches(&row.steps),
             ..RowTimes::default()
         };

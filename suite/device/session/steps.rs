@@ -12,40 +12,44 @@ use crate::outcome::Fault;
 use crate::plan::{self, Slice, Step};
 
 impl Session<'_> {
-    /// What several pipelines prepare may be host steps behind device steps, or the other way round.
+    /// What several pipelines prepare may be host steps behind device steps, or the other way round. Host steps that
+    /// follow each other share what they bring to the host.
     pub(super) fn steps(&mut self, steps: &[Step]) -> Result<(), Fault> {
-        let is_host = |step: &Step| matches!(step, Step::Host(_));
-        for steps in steps.chunk_by(|a, b| is_host(a) == is_host(b)) {
-            match steps.first().is_some_and(is_host) {
-                true => self.host_steps(steps)?,
-                false => steps.iter().try_for_each(|step| self.step(step))?,
+        let mut rest = steps;
+        while let [step, behind @ ..] = rest {
+            rest = behind;
+            match step {
+                Step::Launch(launch) => self.launch(launch)?,
+                Step::Native(call) => self.native(call)?,
+                Step::Host(call) => {
+                    let more = behind.iter().map_while(Step::host);
+                    let calls: Vec<&plan::Call> = std::iter::once(call).chain(more).collect();
+                    rest = &rest[calls.len() - 1..];
+                    self.host_calls(&calls)?;
+                }
+                Step::Copy { from, to } => self.copy(*from, *to)?,
+                Step::Fill { to, pattern } => self.fill(*to, pattern)?,
             }
         }
         Ok(())
     }
 
-    fn step(&mut self, step: &Step) -> Result<(), Fault> {
-        match step {
-            Step::Launch(launch) => self.launch(launch),
-            Step::Native(call) => self.native(call),
-            Step::Host(_) => self.host_steps(std::slice::from_ref(step)),
-            Step::Copy { from, to } => {
-                let (from_id, from_offset, len) = self.range(*from);
-                let (to_id, to_offset, _) = self.range(*to);
-                match len {
-                    0 => Ok(()),
-                    _ => self
-                        .device
-                        .copy((from_id, from_offset), (to_id, to_offset), len),
-                }
-            }
-            Step::Fill { to, pattern } => {
-                let (id, offset, len) = self.range(*to);
-                match len {
-                    0 => Ok(()),
-                    _ => self.device.fill(id, offset, len, pattern),
-                }
-            }
+    fn copy(&mut self, from: Slice, to: Slice) -> Result<(), Fault> {
+        let (from_id, from_offset, len) = self.range(from);
+        let (to_id, to_offset, _) = self.range(to);
+        match len {
+            0 => Ok(()),
+            _ => self
+                .device
+                .copy((from_id, from_offset), (to_id, to_offset), len),
+        }
+    }
+
+    fn fill(&mut self, to: Slice, pattern: &[u8]) -> Result<(), Fault> {
+        let (id, offset, len) = self.range(to);
+        match len {
+            0 => Ok(()),
+            _ => self.device.fill(id, offset, len, pattern),
         }
     }
 

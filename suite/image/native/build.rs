@@ -5,12 +5,14 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fmt;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use super::{About, Native};
+use super::{ABOUT, About, Native, no_file};
 use crate::image::folder;
 use crate::image::nvcc::Nvcc;
+use crate::image::sass;
 
 /// Architectures where no card is there to say: the oldest that nvcc 13 knows, and Hopper.
 const DEFAULT: [(u32, u32); 2] = [(7, 5), (9, 0)];
@@ -31,8 +33,20 @@ pub enum NativeError {
         path: PathBuf,
         source: std::io::Error,
     },
+    /// Where the library should lie: the user's to mend.
+    #[error("{0}")]
+    Place(String),
+    /// Left by a build that was stopped: of whom, this one cannot know, so it takes nothing away.
+    #[error("{} is there already, left by a build that was stopped: remove it", .0.display())]
+    InTheWay(PathBuf),
     #[error("CUDA_GATES_ARCHS: {compiler} has no architecture `{word}`")]
     Architecture { compiler: String, word: String },
+    #[error("{compiler} tells no architectures (--list-gpu-code): is it a whole toolkit's?")]
+    NoArchitectures { compiler: String },
+    #[error(
+        "{compiler} has no architecture for the cards here ({cards}): name others in CUDA_GATES_ARCHS"
+    )]
+    Cards { compiler: String, cards: String },
     /// nvcc's words.
     #[error("{compiler} refuses kernels/native/{file}:\n{log}")]
     Source {
@@ -68,20 +82,31 @@ impl fmt::Display for Built {
 /// default.
 ///
 /// # Errors
-/// No nvcc, an architecture it does not know, a source it refuses, a folder that cannot be written.
+/// A path that is no file's, no nvcc, an architecture it does not know, a source it refuses, a folder that cannot be
+/// written.
 pub fn build(native: &Native, chosen: &str, cards: &[(u32, u32)]) -> Result<Built, NativeError> {
+    let path = native.library_path().map_err(NativeError::Place)?;
     native.table.clone().map_err(NativeError::Table)?;
     let nvcc = Nvcc::find().ok_or(NativeError::NoCompiler)?;
+    let architectures = architectures(&nvcc, chosen, cards)?;
+    refresh(native, &nvcc, architectures, path)
+}
+
+fn refresh(
+    native: &Native,
+    nvcc: &Nvcc,
+    architectures: Vec<(u32, u32)>,
+    path: PathBuf,
+) -> Result<Built, NativeError> {
     let about = About {
         sources_sha256: native.sha256.clone(),
         compiler: nvcc.name(),
-        architectures: architectures(&nvcc, chosen, cards)?,
+        architectures,
     };
-    let path = native.library_path();
     let there = fs::read(&path).ok().map(|bytes| About::find(&bytes));
     let was_fresh = there.is_some_and(|there| there.as_ref() == Ok(&about));
     if !was_fresh {
-        make(native, &nvcc, &about, &path)?;
+        make(native, nvcc, &about, &path)?;
     }
     Ok(Built {
         path,
@@ -92,7 +117,18 @@ pub fn build(native: &Native, chosen: &str, cards: &[(u32, u32)]) -> Result<Buil
 
 /// In a folder beside the library, which takes its place at the end: a build that is stopped leaves the old one.
 fn make(native: &Native, nvcc: &Nvcc, about: &About, path: &Path) -> Result<(), NativeError> {
-    let beside = path.with_extension(format!("{}.building", std::process::id()));
+    let named = path.parent().zip(path.file_name());
+    let (parent, name) = named.ok_or_else(|| NativeError::Place(no_file(path)))?;
+    fs::create_dir_all(parent).map_err(file(parent))?;
+    let mut hidden = OsString::from(".");
+    hidden.push(name);
+    hidden.push(format!(".{}.building", std::process::id()));
+    let beside = parent.join(hidden);
+    // Surely new, since all of it is removed again.
+    fs::create_dir(&beside).map_err(|error| match error.kind() {
+        ErrorKind::AlreadyExists => NativeError::InTheWay(beside.clone()),
+        _ => file(&beside)(error),
+    })?;
     let made = sources(native, about, &beside)
         .and_then(|files| objects(nvcc, about, &beside, &files))
         .and_then(|()| link(nvcc, native, &beside))
@@ -102,12 +138,8 @@ fn make(native: &Native, nvcc: &Nvcc, about: &About, path: &Path) -> Result<(), 
     made
 }
 
-/// What describes the library, beside the sources.
-const ABOUT: &str = "about.cu";
-
 /// Writes the sources, and one more that describes the library; the names of those to compile.
 fn sources(native: &Native, about: &About, to: &Path) -> Result<Vec<String>, NativeError> {
-    fs::create_dir_all(to).map_err(file(to))?;
     let table = native.sources.get(folder::NATIVE_TABLE);
     let text = about.text(table.map_or("", String::as_str));
     let own = format!(
@@ -118,6 +150,8 @@ fn sources(native: &Native, about: &About, to: &Path) -> Result<Vec<String>, Nat
     let mut names = Vec::new();
     for (name, text) in all.chain([(ABOUT, own.as_str())]) {
         let path = to.join(name);
+        let folder = path.parent().unwrap_or(to);
+        fs::create_dir_all(folder).map_err(file(folder))?;
         fs::write(&path, text).map_err(file(&path))?;
         if name.ends_with(".cu") {
             names.push(name.to_owned());
@@ -211,6 +245,11 @@ fn architectures(
     cards: &[(u32, u32)],
 ) -> Result<Vec<(u32, u32)>, NativeError> {
     let known = known(nvcc);
+    if known.is_empty() {
+        return Err(NativeError::NoArchitectures {
+            compiler: nvcc.name(),
+        });
+    }
     let words = chosen.split(',').map(str::trim);
     let mut wanted = BTreeSet::new();
     for word in words.filter(|word| !word.is_empty() && *word != "none") {
@@ -237,9 +276,9 @@ fn architectures(
     }
     match wanted.is_empty() {
         false => Ok(wanted.into_iter().collect()),
-        true => Err(NativeError::Architecture {
+        true => Err(NativeError::Cards {
             compiler: nvcc.name(),
-            word: "of the cards here".to_owned(),
+            cards: sass::list(cards),
         }),
     }
 }
@@ -253,3 +292,6 @@ fn known(nvcc: &Nvcc) -> Vec<(u32, u32)> {
         .filter_map(|line| line.trim().strip_prefix("sm_")?.parse::<u32>().ok());
     numbers.map(|number| (number / 10, number % 10)).collect()
 }
+
+#[cfg(test)]
+mod tests;

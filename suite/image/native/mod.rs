@@ -40,6 +40,9 @@ pub const VARIABLE: &str = "CUDA_GATES_NATIVE";
 
 const FILE: &str = "libcuda_gates_native.so";
 
+/// The source that describes the library, which its build writes beside the others.
+const ABOUT: &str = "about.cu";
+
 /// The native library's sources.
 #[derive(Clone, Debug)]
 pub struct Native {
@@ -105,13 +108,18 @@ impl Native {
             || Err("there is none".to_owned()),
             |text| Function::table(text),
         );
+        let (native, file) = (folder::NATIVE, folder::NATIVE_TABLE);
+        let table = table.map_err(|why| format!("kernels/{native}/{file}: {why}"));
+        let taken = format!(
+            "kernels/{native}/{ABOUT}: the library's build writes a file of this name: rename it"
+        );
         Self {
             sha256: sha256_hex(all.as_bytes()),
+            table: match sources.contains_key(ABOUT) {
+                true => Err(taken),
+                false => table,
+            },
             sources,
-            table: table.map_err(|why| {
-                let (folder, file) = (folder::NATIVE, folder::NATIVE_TABLE);
-                format!("kernels/{folder}/{file}: {why}")
-            }),
             folder,
             library: OnceLock::new(),
         }
@@ -128,22 +136,36 @@ impl Native {
 
     /// Where the library lies: [`VARIABLE`], else `lib/` beside the sources, else for the embedded copy a folder of its
     /// own in the user's cache.
-    pub fn library_path(&self) -> PathBuf {
+    ///
+    /// # Errors
+    /// Words that say why there is no such place, and what mends it. Code is loaded from there, so a folder that others
+    /// may write is none.
+    pub fn library_path(&self) -> Result<PathBuf, String> {
         self.path_with(&|name| env::var_os(name).filter(|value| !value.is_empty()))
     }
 
-    fn path_with(&self, variable: &dyn Fn(&str) -> Option<OsString>) -> PathBuf {
+    fn path_with(&self, variable: &dyn Fn(&str) -> Option<OsString>) -> Result<PathBuf, String> {
         if let Some(path) = variable(VARIABLE) {
-            return path.into();
+            return named(path.into());
         }
         if let Some(folder) = &self.folder {
-            return folder.join("lib").join(FILE);
+            return Ok(folder.join("lib").join(FILE));
         }
-        let home = || Some(PathBuf::from(variable("HOME")?).join(".cache"));
-        let cache = variable("XDG_CACHE_HOME").map(PathBuf::from).or_else(home);
-        let cache = cache.unwrap_or_else(env::temp_dir);
+        // A relative one is to be ignored, says the XDG base directory specification.
+        let set = |name| {
+            variable(name)
+                .map(PathBuf::from)
+                .filter(|p| p.is_absolute())
+        };
+        let cache = set("XDG_CACHE_HOME").or_else(|| Some(set("HOME")?.join(".cache")));
+        let cache = cache.ok_or_else(|| {
+            format!(
+                "the native library has no place of this user's own: set HOME or XDG_CACHE_HOME to an absolute path, \
+                 or name its file in {VARIABLE}"
+            )
+        })?;
         let of_sources = &self.sha256[..16];
-        cache.join("cuda-gates/native").join(of_sources).join(FILE)
+        Ok(cache.join("cuda-gates/native").join(of_sources).join(FILE))
     }
 
     /// The library, once it is built; read once.
@@ -155,7 +177,8 @@ impl Native {
         self.library.get_or_init(read).clone()
     }
 
-    fn read(&self, path: PathBuf) -> Result<Library, Reason> {
+    fn read(&self, path: Result<PathBuf, String>) -> Result<Library, Reason> {
+        let path = path.map_err(|why| Reason::new(ReasonKind::BuiltWithout, why))?;
         let without = |why: String| {
             let message = format!("the native library {why}: run `{COMMAND}`");
             Reason::new(ReasonKind::BuiltWithout, message)
@@ -181,6 +204,27 @@ impl Native {
             functions,
         })
     }
+}
+
+/// What the user calls the library's file, if it can be one.
+fn named(path: PathBuf) -> Result<PathBuf, String> {
+    let bytes = path.as_os_str().as_encoded_bytes();
+    let is_folders = ["/", "/."]
+        .iter()
+        .any(|end| bytes.ends_with(end.as_bytes()));
+    if path.file_name().is_none() || is_folders || path.is_dir() {
+        return Err(no_file(&path));
+    }
+    Ok(path)
+}
+
+fn no_file(path: &Path) -> String {
+    let shown = path.display();
+    let better = path.join(FILE);
+    format!(
+        "{VARIABLE}: `{shown}` is a folder: name the native library's file, as in `{}`",
+        better.display()
+    )
 }
 
 /// Why nothing of the library runs on the simulated device.

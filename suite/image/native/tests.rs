@@ -70,13 +70,62 @@ fn a_folder_wins_as_a_whole_and_its_library_lies_beside_its_sources() {
     assert_eq!(names, ["mine.cu", "native.txt"]);
     assert!(native.function("mine").is_ok());
     let none = |_: &str| None;
-    assert_eq!(native.path_with(&none), folder.join("lib").join(FILE));
+    assert_eq!(native.path_with(&none), Ok(folder.join("lib").join(FILE)));
     let named = |name: &str| (name == VARIABLE).then(|| "/opt/mine.so".into());
-    assert_eq!(native.path_with(&named), Path::new("/opt/mine.so"));
+    assert_eq!(native.path_with(&named), Ok("/opt/mine.so".into()));
     let embedded = Native::embedded();
     let cache = |name: &str| (name == "XDG_CACHE_HOME").then(|| "/c".into());
     let wanted = Path::new("/c/cuda-gates/native").join(&embedded.sha256[..16]);
-    assert_eq!(embedded.path_with(&cache), wanted.join(FILE));
+    assert_eq!(embedded.path_with(&cache), Ok(wanted.join(FILE)));
+}
+
+#[test]
+fn without_a_folder_of_the_users_own_there_is_no_place() {
+    let embedded = Native::embedded();
+    let with = |home: &str| {
+        let home = home.to_owned();
+        embedded.path_with(&move |name| (name == "HOME").then(|| home.clone().into()))
+    };
+    assert!(with("/h").expect("a place").starts_with("/h/.cache"));
+    for refused in [with("relative"), embedded.path_with(&|_| None)] {
+        let words = refused.expect_err("no place");
+        assert!(
+            words.contains("set HOME or XDG_CACHE_HOME") && words.contains(VARIABLE),
+            "{words}"
+        );
+    }
+}
+
+#[test]
+fn a_library_named_by_a_folder_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let there = folder.path().to_str().expect("UTF-8").to_owned();
+    let slash = format!("{there}/new/");
+    for path in [".", "..", "/", "x/..", "x/.", "x/", &there, &slash] {
+        for native in [Native::embedded(), sources(&[("native.txt", "")])] {
+            let named = |name: &str| (name == VARIABLE).then(|| path.into());
+            let words = native.path_with(&named).expect_err(path);
+            let wanted = format!("CUDA_GATES_NATIVE: `{path}` is a folder: name the native");
+            assert!(words.starts_with(&wanted), "{words}");
+            let reason = native.read(Err(words.clone())).expect_err("no library");
+            assert_eq!(
+                (reason.kind, reason.message),
+                (ReasonKind::BuiltWithout, words)
+            );
+        }
+    }
+}
+
+#[test]
+fn the_name_of_the_description_is_taken() {
+    let native = sources(&[("native.txt", "f: i32 x\n"), ("about.cu", "")]);
+    let words = native.function("f").expect_err("taken");
+    assert!(
+        words.starts_with("kernels/native/about.cu: ") && words.ends_with("rename it"),
+        "{words}"
+    );
+    let deep = sources(&[("native.txt", "f: i32 x\n"), ("x/about.cu", "")]);
+    assert!(deep.function("f").is_ok());
 }
 
 #[test]
@@ -88,7 +137,7 @@ fn a_library_is_taken_only_if_it_is_that_of_the_sources() {
         if let Some(bytes) = bytes {
             std::fs::write(&path, bytes).expect("a file");
         }
-        let reason = native.read(path.clone()).expect_err("no library");
+        let reason = native.read(Ok(path.clone())).expect_err("no library");
         assert_eq!(reason.kind, ReasonKind::BuiltWithout);
         let end = "run `cuda-gates kernels native`";
         assert!(reason.message.ends_with(end), "{reason}");
@@ -103,7 +152,7 @@ fn a_library_is_taken_only_if_it_is_that_of_the_sources() {
     };
     assert!(refused(Some(file(&other))).contains("is stale"));
     std::fs::write(&path, file(&about(&native))).expect("a file");
-    let library = native.read(path.clone()).expect("a library");
+    let library = native.read(Ok(path.clone())).expect("a library");
     assert_eq!(library.about, about(&native));
     assert_eq!(library.functions.len(), 1);
     assert_eq!(library.supports((9, 0)), Ok(()));
@@ -141,6 +190,6 @@ fn a_broken_table_is_told_with_its_line() {
     let native = sources(&[("native.txt", "f: int x\n")]);
     let words = "kernels/native/native.txt: line 1: `int x` is no parameter";
     assert!(native.function("f").expect_err("broken").starts_with(words));
-    let reason = native.read("/nowhere".into()).expect_err("broken");
+    let reason = native.read(Ok("/nowhere".into())).expect_err("broken");
     assert!(reason.message.contains(words), "{reason}");
 }

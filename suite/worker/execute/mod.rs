@@ -19,16 +19,15 @@ mod bounds;
 mod cache;
 mod judge;
 mod native;
+mod record;
 #[cfg(test)]
 mod tests;
 mod timing;
 mod wanted;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Instant;
-
-use indexmap::IndexMap;
 
 use crate::case::{self, Case};
 use crate::check;
@@ -36,18 +35,21 @@ use crate::device::session::{self, Ran};
 use crate::device::{Device, DeviceInfo};
 use crate::expr::Engine;
 use crate::image::Image;
-use crate::image::native::{Library, on_simulator};
+use crate::image::native::Library;
 use crate::input;
 use crate::outcome::{Fault, Finding, Reason};
 use crate::plan::{self, Plan, Prepared, Signatures, Work};
-use crate::report::record::{CaseRecord, KernelRecord};
-use crate::spec::model::{AxisValue, Check, Expect, Gate, Row, Suite, Timings};
+use crate::report::record::CaseRecord;
+use crate::spec::model::{Check, Expect, Gate, Row, Suite, Timings};
 use crate::terms::{DeviceKind, ImageKind, Outcome, ReasonKind};
 use crate::value::Array;
 
 use bounds::Facts;
+pub use record::{blank, expected};
+
 use cache::Cache;
 use judge::{Judge, Verdict};
+use record::kernel_record;
 use wanted::{References, Resolver};
 
 /// The kernels a run can use.
@@ -169,14 +171,8 @@ impl Executor {
         value("dropped_launches", prepared.dropped_launches);
         let images = self.images(&prepared.plan, case, &info)?;
         record.kernels = images.iter().map(kernel_record).collect();
-        if prepared.plan.is_native() {
-            match self.library(&info)? {
-                Ok(library) => record.kernels.push(library_record(&library)),
-                Err(reason) => match native::leave_out(suite, gate, &mut prepared.plan, &reason) {
-                    Some(skipped) => record.skipped_rows = skipped,
-                    None => return Ok(Some(reason)),
-                },
-            }
+        if let Some(skip) = self.open_library(suite, gate, &mut prepared.plan, record)? {
+            return Ok(Some(skip));
         }
         let inputs = self.inputs(suite, case, &prepared)?;
         let ran = self.session(suite, gate, case, (&prepared, &images, &inputs));
@@ -207,23 +203,6 @@ impl Executor {
             _ => {}
         }
         Ok(None)
-    }
-
-    /// The native library, open on the device; else the reason to do without.
-    fn library(&mut self, info: &DeviceInfo) -> Result<Result<Library, Reason>, Fault> {
-        let found = match info.kind {
-            DeviceKind::Sim => Err(on_simulator()),
-            DeviceKind::Cuda => self.kernels.library(),
-        };
-        let library = match found {
-            Ok(library) => library,
-            Err(reason) => return Ok(Err(reason)),
-        };
-        match self.device.open_native(&library) {
-            Ok(()) => Ok(Ok(library)),
-            Err(fault) if outcome_of(&fault.reason) == Outcome::Skip => Ok(Err(fault.reason)),
-            Err(fault) => Err(fault),
-        }
     }
 
     fn images(&mut self, plan: &Plan, case: &Case, info: &DeviceInfo) -> Result<Vec<Image>, Fault> {
@@ -345,16 +324,6 @@ fn idle(prepared: &Prepared, gate: &Gate) -> Vec<Finding> {
     }
 }
 
-/// What a gate must end in on such a device, in a record's words; none when it must pass.
-pub fn expected(expect: &Expect, device: DeviceKind) -> Option<String> {
-    match (expect, device) {
-        (Expect::Pass, _) => None,
-        (Expect::Fail { cuda, .. }, DeviceKind::Cuda) => Some(format!("fail: {cuda}")),
-        (Expect::Fail { sim, .. }, DeviceKind::Sim) => Some(format!("fail: {sim}")),
-        (Expect::Error { kind }, _) => Some(format!("error: {kind}")),
-    }
-}
-
 /// A reason to skip stays one, whoever finds it.
 fn outcome_of(reason: &Reason) -> Outcome {
     match reason.kind {
@@ -374,55 +343,4 @@ fn needs_hardware() -> Reason {
         ReasonKind::NeedsHardware,
         "the simulated device has no clock; each row ran once and its output is as it should be",
     )
-}
-
-fn kernel_record(image: &Image) -> KernelRecord {
-    KernelRecord {
-        module: image.module.clone(),
-        image_sha256: image.sha256.clone(),
-        compiler: image.compiler.clone(),
-        jit_log: None,
-    }
-}
-
-/// The library stands beside the modules. Its compiler is told apart: an image's own says how its kernels were made.
-fn library_record(library: &Library) -> KernelRecord {
-    KernelRecord {
-        module: "native".into(),
-        image_sha256: library.sha256.clone(),
-        compiler: format!("{} (native library)", library.about.compiler),
-        jit_log: None,
-    }
-}
-
-/// A record of the case before anything is known of it: an error without a reason.
-pub fn blank(case: &Case) -> CaseRecord {
-    let params = case.params.iter().map(|(axis, value)| {
-        let value = match value {
-            AxisValue::Int(v) => (*v).into(),
-            AxisValue::Text(v) => v.as_str().into(),
-        };
-        (axis.clone(), value)
-    });
-    CaseRecord {
-        id: case.id.clone(),
-        suite: case.suite.clone(),
-        gate: case.gate.clone(),
-        subject: case.subject.clone(),
-        check: case.check.clone(),
-        image: case.image,
-        params: params.collect(),
-        outcome: Outcome::Error,
-        expected: None,
-        reason: None,
-        findings: Vec::new(),
-        reported: BTreeMap::new(),
-        values: BTreeMap::new(),
-        timings: IndexMap::new(),
-        skipped_rows: IndexMap::new(),
-        not_judged: IndexMap::new(),
-        duration_ms: 0.0,
-        kernels: Vec::new(),
-        repro: String::new(),
-    }
 }

@@ -27,60 +27,50 @@ pub(super) fn rows(
 ) -> (IndexMap<String, Timing>, Vec<Finding>) {
     let mut timings = IndexMap::new();
     let mut findings = Vec::new();
-    let Work::Rows {
-        warmups,
-        runs,
-        rows,
-    } = &plan.work
-    else {
+    let Work::Rows { runs, rows, .. } = &plan.work else {
         return (timings, findings);
     };
     for (index, (row, times)) in rows.iter().zip(times).enumerate() {
-        let mut timing = match info.kind {
-            DeviceKind::Cuda => {
-                let all: Vec<f64> = times
-                    .singles_ms
-                    .iter()
-                    .copied()
-                    .chain(times.batch_ms)
-                    .collect();
-                findings.extend(check::times(&row.name, &all));
-                let bytes = row.bytes.filter(|_| !unverified.contains(&index));
-                let mut timing = measured(times, *runs, bytes);
-                if row.is_host() {
-                    timing.clock = HOST.into();
-                }
-                timing
-            }
-            DeviceKind::Sim if row.is_host() => Timing {
-                runs: 1,
-                clock: HOST.into(),
-                ..Timing::default()
-            },
-            DeviceKind::Sim => Timing {
-                runs: 1,
-                clock: "simulated".into(),
-                simulated_instructions: times.simulated_instructions,
-                ..Timing::default()
-            },
-        };
-        if unverified.contains(&index) {
-            timing = Timing {
-                runs: timing.runs,
-                clock: timing.clock,
-                ..Timing::default()
-            };
-        }
         if info.kind == DeviceKind::Cuda {
-            timing.warmups = *warmups;
+            let all = times.singles_ms.iter().copied().chain(times.batch_ms);
+            findings.extend(check::times(&row.name, &all.collect::<Vec<f64>>()));
         }
-        timing.subject = spec.rows.get(&row.name).and_then(|r| r.subject.clone());
-        timing.launches = times.launches;
-        timing.cache = cache(plan, row, info.l2_bytes).into();
+        let verified = !unverified.contains(&index);
+        let timing = Timing {
+            subject: spec.rows.get(&row.name).and_then(|r| r.subject.clone()),
+            warmups: times.warmups,
+            launches: times.launches,
+            cache: cache(plan, row, info.l2_bytes).into(),
+            ..numbers(row, times, *runs, info.kind, verified)
+        };
         timings.insert(row.name.clone(), timing);
     }
     against_baseline(&mut timings, spec.baseline.as_deref());
     (timings, findings)
+}
+
+/// What was measured of a row and by which clock; of one that is not verified, the clock alone.
+fn numbers(row: &Row, times: &RowTimes, runs: u32, device: DeviceKind, verified: bool) -> Timing {
+    let mut timing = match device {
+        DeviceKind::Cuda => measured(times, runs, row.bytes),
+        DeviceKind::Sim => Timing {
+            runs: 1,
+            clock: "simulated".into(),
+            simulated_instructions: times.simulated_instructions,
+            ..Timing::default()
+        },
+    };
+    if row.is_host() {
+        timing.clock = HOST.into();
+    }
+    match verified {
+        true => timing,
+        false => Timing {
+            runs: timing.runs,
+            clock: timing.clock,
+            ..Timing::default()
+        },
+    }
 }
 
 fn measured(times: &RowTimes, runs: u32, bytes: Option<u64>) -> Timing {

@@ -128,19 +128,20 @@ impl Driver {
     }
 
     /// # Safety
-    /// The kernel takes exactly `values.len()` parameters of at most 8 bytes each.
+    /// The kernel takes exactly `values.len()` parameters of at most 8 bytes each, which are the first in memory of
+    /// each value.
     pub unsafe fn launch(
         &self,
         function: Function,
         grid: [u32; 3],
         block: [u32; 3],
         shared: u32,
-        values: &mut [[u8; 8]],
+        values: &mut [u64],
         stream: Stream,
     ) -> Result<()> {
         let mut pointers: Vec<*mut c_void> = values
             .iter_mut()
-            .map(|value| value.as_mut_ptr().cast())
+            .map(|value| ptr::from_mut(value).cast())
             .collect();
         let ([gx, gy, gz], [bx, by, bz]) = (grid, block);
         let (parameters, extra) = (pointers.as_mut_ptr(), ptr::null_mut());

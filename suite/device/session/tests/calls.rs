@@ -83,6 +83,7 @@ fn a_host_row_is_timed_by_the_hosts_clock_without_its_copies() {
     assert_eq!(readings, ["row 0.0: [0, a, 1e, dbdbdbdb]"]);
     let [times] = &ran.rows[..] else { panic!() };
     assert_eq!((times.singles_ms.len(), times.launches), (2, 0));
+    assert_eq!(times.warmups, 1);
     assert!(times.singles_ms.iter().all(|ms| *ms >= 0.0));
     assert_eq!(times.batch_ms, Some(times.singles_ms.iter().sum()));
     // One way each, although it ran three times; no stamp.
@@ -160,7 +161,8 @@ fn a_library_row_runs_once_before_it_is_timed_whatever_the_warm_ups() {
         *warmups = 0;
     }
     let mut fake = Fake::new(DeviceKind::Cuda);
-    run_on(&mut fake, &plan).0.unwrap();
+    let ran = run_on(&mut fake, &plan).0.unwrap();
+    assert_eq!(ran.rows[0].warmups, 1, "what was run, not what was asked");
     let calls = fake
         .log
         .iter()

@@ -54,6 +54,7 @@ fn a_row_prepares_once_warms_up_runs_singly_then_in_a_batch_and_is_read() {
             singles_ms: vec![1.0, 23.0, 45.0],
             batch_ms: Some(67.0),
             simulated_instructions: None,
+            warmups: 2,
             launches: 2
         }]
     );

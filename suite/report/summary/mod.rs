@@ -1,0 +1,82 @@
+//! What a summary says, whatever it is written in: the parts that the terminal and Markdown views share.
+
+mod cells;
+mod gates;
+mod grid;
+mod header;
+mod timings;
+mod troubles;
+
+use indexmap::IndexMap;
+
+use super::record::Report;
+use crate::terms::Outcome;
+
+pub(super) use gates::Gates;
+pub(super) use grid::Grid;
+pub(super) use troubles::Trouble;
+
+pub(super) struct Summary {
+    /// Label and text.
+    pub header: Vec<(&'static str, String)>,
+    pub troubles: Vec<Trouble>,
+    pub gates: Vec<Gates>,
+    /// Timing tables, then the suites' own.
+    pub grids: Vec<Grid>,
+    /// Skip reason → number of cases.
+    pub skips: IndexMap<String, usize>,
+    /// `216 passed, 0 failed, 3 skipped in 1.2 s`.
+    pub totals: String,
+}
+
+impl Summary {
+    pub fn of(report: &Report) -> Self {
+        let mut skips = IndexMap::new();
+        for case in report.cases.iter().filter(|c| c.outcome == Outcome::Skip) {
+            let reason = case
+                .reason
+                .as_ref()
+                .map_or_else(|| "no reason given".to_owned(), |reason| reason.to_string());
+            *skips.entry(reason).or_insert(0) += 1;
+        }
+        let mut grids = timings::grids(report);
+        let tables = report.tables.iter().filter(|table| !table.rows.is_empty());
+        grids.extend(tables.map(grid::of_table));
+        Self {
+            header: header::lines(report),
+            troubles: troubles::of(&report.cases),
+            gates: gates::of(&report.cases),
+            grids,
+            skips,
+            totals: totals(report),
+        }
+    }
+}
+
+fn totals(report: &Report) -> String {
+    let mut line = report.totals.line();
+    // A run that died left no times.
+    if report.run.wall_ms > 0.0 {
+        line.push_str(&format!(" in {}", seconds(report.run.wall_ms)));
+    }
+    if report.run.work_ms > 0.0 {
+        let work = seconds(report.run.work_ms);
+        line.push_str(&format!(
+            " ({work} from the first allocation to the last verdict)"
+        ));
+    }
+    line
+}
+
+/// `0.85 s`, `12.3 s`, `4 min 05 s`.
+fn seconds(ms: f64) -> String {
+    let s = ms / 1000.0;
+    if s < 10.0 {
+        format!("{s:.2} s")
+    } else if s < 120.0 {
+        format!("{s:.1} s")
+    } else {
+        let whole = s.round() as u64;
+        format!("{} min {:02} s", whole / 60, whole % 60)
+    }
+}
