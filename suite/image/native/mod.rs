@@ -185,7 +185,7 @@ impl Native {
         };
         let shown = path.display().to_string();
         let functions = self.table.clone().map_err(&without)?;
-        let bytes = match std::fs::read(&path) {
+        let bytes = match read_file(&path) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 return Err(without(format!("is not built (no {shown})")));
@@ -193,6 +193,9 @@ impl Native {
             Err(error) => return Err(without(format!("cannot be read ({shown}: {error})"))),
         };
         let about = About::find(&bytes).map_err(|why| without(format!("{shown} {why}")))?;
+        if is_cut_short(&bytes) {
+            return Err(without(format!("{shown} is cut short")));
+        }
         if about.sources_sha256 != self.sha256 {
             let message = format!("{shown} is stale, built of other sources than there are");
             return Err(without(message));
@@ -251,4 +254,28 @@ impl Library {
         );
         Err(Reason::new(ReasonKind::BuiltWithout, message))
     }
+}
+
+/// A file's bytes; what is no file (a pipe, a device) is not waited for.
+fn read_file(path: &Path) -> std::io::Result<Vec<u8>> {
+    if !std::fs::metadata(path)?.is_file() {
+        return Err(std::io::Error::other("it is no regular file"));
+    }
+    std::fs::read(path)
+}
+
+/// Whether a 64-bit little-endian ELF file ends before its section headers do, which linkers write last. The loader maps
+/// such a file without complaint, and the process dies when it touches what is not there.
+fn is_cut_short(bytes: &[u8]) -> bool {
+    let number = |at: usize, len: usize| {
+        let field = bytes.get(at..at + len)?;
+        let mut word = [0; 8];
+        word[..len].copy_from_slice(field);
+        Some(u64::from_le_bytes(word))
+    };
+    let end = || {
+        let (offset, size, count) = (number(0x28, 8)?, number(0x3a, 2)?, number(0x3c, 2)?);
+        offset.checked_add(size * count)
+    };
+    bytes.starts_with(b"\x7fELF\x02\x01") && end().is_none_or(|end| end > bytes.len() as u64)
 }

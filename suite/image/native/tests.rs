@@ -193,3 +193,23 @@ fn a_broken_table_is_told_with_its_line() {
     let reason = native.read(Ok("/nowhere".into())).expect_err("broken");
     assert!(reason.message.contains(words), "{reason}");
 }
+
+/// This test's own executable is an ELF file as good as any.
+#[test]
+fn an_elf_file_that_was_cut_is_told_from_a_whole_one() {
+    let whole = std::fs::read(std::env::current_exe().expect("a path")).expect("readable");
+    assert!(!is_cut_short(&whole));
+    assert!(is_cut_short(&whole[..whole.len() / 2]));
+    assert!(is_cut_short(&whole[..16]));
+    assert!(!is_cut_short(b"no library at all"));
+}
+
+#[test]
+fn a_pipe_is_not_waited_for() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let pipe = folder.path().join("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.expect("mkfifo runs").success());
+    let error = read_file(&pipe).expect_err("it is no file");
+    assert_eq!(error.to_string(), "it is no regular file");
+}
