@@ -36,6 +36,7 @@ pub(super) fn run(command: Kernels, environment: Option<PathBuf>) -> Outcome {
             Ok(Answer {
                 text: report.to_string(),
                 code: u8::from(report.failed().next().is_some()),
+                ..Answer::default()
             })
         }
         Kernels::Native { kernels: given } => {
@@ -47,6 +48,7 @@ pub(super) fn run(command: Kernels, environment: Option<PathBuf>) -> Outcome {
             Ok(Answer {
                 text: report.to_string(),
                 code: u8::from(!report.is_fresh()),
+                ..Answer::default()
             })
         }
     }
@@ -63,7 +65,7 @@ fn native(folder: Option<PathBuf>) -> Outcome {
     let chosen = std::env::var("CUDA_GATES_ARCHS").unwrap_or_default();
     let built = native::build(catalog.native(), &chosen, &cards);
     let text = format!("{}\n", built.map_err(Failure::environment)?);
-    Ok(Answer { text, code: 0 })
+    Ok(Answer::from(text))
 }
 
 /// No compiler, or files that cannot be read or written: the machine's doing.

@@ -265,12 +265,30 @@ fn plots_are_files_and_their_names_the_answer() {
     assert_eq!(
         answer.text,
         format!(
-            "wrote {}\nleft out compaction.survival_sweep.jit.svg: no row has a number for kept_percent and for \
-             scan_ms, atomic_ms\n",
+            "wrote {}\nleft out compaction.survival_sweep.jit.svg: scan_ms, atomic_ms: no row has a value\n",
             svg.display()
         )
     );
     assert!(std::fs::read_to_string(&svg).unwrap().starts_with("<svg "));
+    assert_eq!((answer.code, answer.trouble.as_str()), (0, ""));
+    // What cannot be written stands in nobody's way, neither before nor after it.
+    report.tables[1].rows = report.tables[0].rows.clone();
+    std::fs::remove_file(&svg).unwrap();
+    std::fs::create_dir(&svg).unwrap();
+    let answer = show(&report, &folder).unwrap();
+    let jit = folder.join("compaction.survival_sweep.jit.svg");
+    assert_eq!(answer.text, format!("wrote {}\n", jit.display()));
+    let trouble = format!("error: cannot write {}: ", svg.display());
+    assert!(answer.trouble.starts_with(&trouble), "{}", answer.trouble);
+    assert_eq!((answer.code, answer.trouble.lines().count()), (3, 1));
+    assert!(std::fs::read_to_string(&jit).unwrap().starts_with("<svg "));
+    report.tables[0].suite = "long".repeat(100);
+    let answer = show(&report, &folder).unwrap();
+    assert_eq!(
+        (answer.code, answer.text.lines().count()),
+        (0, 2),
+        "{answer:?}"
+    );
     let failure = show(&report, &run.join("below_a_file")).unwrap_err();
     assert_eq!(failure.code, 3);
     assert!(failure.text.contains("below_a_file"), "{}", failure.text);
@@ -447,4 +465,76 @@ fn specs_are_checked_with_every_problem_at_once() {
         assert!(failure.text.contains(words), "{words}: {}", failure.text);
     }
     assert_eq!(answer("check /nowhere.yaml").unwrap_err().code, 2);
+}
+
+/// What a generator refuses is told with its place, in whatever profile it stands.
+#[test]
+fn inputs_that_no_generator_makes_are_told_by_check() {
+    let cases = [
+        (
+            "i32, generator: stripes, width: 0",
+            "width: ",
+            "generator `stripes`: width 0 is not at least 1",
+        ),
+        (
+            "i32, generator: stripes, width: n - 7",
+            "width: ",
+            "generator `stripes`: width 0 is not at least 1",
+        ),
+        (
+            "i32, generator: survivors, keep: 300",
+            "keep: ",
+            "generator `survivors`: keep 300 lies outside 0 to 256",
+        ),
+        (
+            "i32, generator: uniform, min: 5, max: 1",
+            "min: ",
+            "generator `uniform`: min 5 is above max 1",
+        ),
+        (
+            "i32, generator: constant, value: 99999999999",
+            "value: ",
+            "generator `constant`: value 99999999999 lies outside i32: -2147483648 to 2147483647",
+        ),
+        (
+            "i8, generator: iota, start: n % 2 * 140",
+            "start: ",
+            "generator `iota`: start 140 lies outside i8: -128 to 127",
+        ),
+        (
+            "u8, generator: reverse",
+            "generator: ",
+            "generator `reverse`: the first element, 299 lies outside u8: 0 to 255",
+        ),
+    ];
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("values.yaml");
+    for profile in ["quick", "full"] {
+        for (input, before, words) in cases {
+            let n = if input.contains("reverse") { 300 } else { 7 };
+            // The other profile's value is one that every generator takes.
+            let axis = match profile {
+                "quick" => format!("{{quick: [{n}], full: [8]}}"),
+                _ if input.contains('n') => format!("{{quick: [8], full: [{n}]}}"),
+                _ => unreachable!("every input holds the letter"),
+            };
+            let text = format!(
+                "version: 1\nsuite: values\ntitle: Values\nkernels: [compaction.cu]\naxes: {{n: {axis}}}\n\
+                 inputs: {{input: {{type: {input}, len: n}}}}\nbuffers: {{out: {{type: i32, len: 1}}}}\n\
+                 pipelines: {{p: [{{memset: out, value: 0}}]}}\n\
+                 gates: {{g: {{run: p, check: repeatable, got: out, runs: 2}}}}\n"
+            );
+            let line = text.lines().nth(5).unwrap();
+            let column = line.find(before).unwrap() + before.len() + 1;
+            std::fs::write(&file, &text).unwrap();
+            let failure = answer(&format!("check {}", file.display())).unwrap_err();
+            assert_eq!(failure.code, 2);
+            let told = &failure.text;
+            assert!(
+                told.contains(&format!(":6:{column}")) && told.contains(words),
+                "{input}: {told}"
+            );
+            assert_eq!(told.matches("generator `").count(), 1, "{told}");
+        }
+    }
 }

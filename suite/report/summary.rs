@@ -433,15 +433,17 @@ fn measured_row(name: &str, timing: &Timing) -> Vec<String> {
     let range = timing.min_ms.zip(timing.max_ms);
     let mean = match (timing.batch_mean_ms, timing.median_ms) {
         (None, None) => NOT_VERIFIED.to_owned(),
-        (mean, _) => optional(mean, |v| format!("{v:.4}")),
+        (mean, _) => optional(mean, |v| fixed(v, 4)),
     };
     vec![
         row_name(name, timing),
         mean,
-        optional(timing.median_ms, |v| format!("{v:.4}")),
-        range.map_or_else(String::new, |(min, max)| format!("{min:.4} – {max:.4}")),
-        optional(timing.times_baseline, |v| format!("{v:.2}")),
-        optional(timing.gb_per_s, |v| format!("{v:.1}")),
+        optional(timing.median_ms, |v| fixed(v, 4)),
+        range.map_or_else(String::new, |(min, max)| {
+            format!("{} – {}", fixed(min, 4), fixed(max, 4))
+        }),
+        optional(timing.times_baseline, |v| fixed(v, 2)),
+        optional(timing.gb_per_s, |v| fixed(v, 1)),
         timing.launches.to_string(),
         timing.cache.clone(),
     ]
@@ -477,7 +479,8 @@ fn table_grid(table: &TableRecord) -> Grid {
     }
 }
 
-/// A cell: integers with thousands separated, floats with about four digits, a dash for `null`.
+/// A cell: integers with thousands separated, floats with about four digits (below 0.001 and from 10¹⁵ on with an
+/// exponent), a dash for `null`.
 fn number(value: &Value) -> String {
     match value {
         Value::Null => "–".to_owned(),
@@ -487,8 +490,26 @@ fn number(value: &Value) -> String {
     }
 }
 
+/// From here on a number without an exponent is digits that nobody measured.
+const PLAIN_MAX: f64 = 1e15;
+
+fn scientific(value: f64) -> String {
+    format!("{value:.3e}")
+}
+
+/// So many decimals, where they say something: neither a row of digits nor a zero that is none.
+fn fixed(value: f64, decimals: usize) -> String {
+    let a = value.abs();
+    let vanishes = a > 0.0 && a < 0.5 * 0.1f64.powi(decimals as i32);
+    match a >= PLAIN_MAX || vanishes {
+        true => scientific(value),
+        false => format!("{value:.decimals$}"),
+    }
+}
+
 fn float(value: f64) -> String {
     match value.abs() {
+        a if a >= PLAIN_MAX || (a > 0.0 && a < 1e-3) => scientific(value),
         a if a >= 1000.0 => grouped(&format!("{value:.0}")),
         a if a >= 100.0 => format!("{value:.1}"),
         a if a >= 10.0 => format!("{value:.2}"),
