@@ -8,8 +8,9 @@ use super::table::columns;
 use crate::case::{self, Case};
 use crate::expr::Engine;
 use crate::image::Catalog;
+use crate::input;
 use crate::plan;
-use crate::spec::model::{Expect, Suite};
+use crate::spec::model::{Expect, Place, Suite};
 use crate::spec::{Loader, SpecErrors};
 use crate::terms::{ImageKind, Profile, ReasonKind};
 use crate::worker::sources;
@@ -90,9 +91,27 @@ fn plans(suite: &Suite, cases: &[Case], catalog: &Catalog, problems: &mut Vec<St
         ) {
             continue;
         }
-        if let Err(fault) = plan::build(suite, case, catalog, &engine) {
-            let problem = fault.reason.message;
-            once(problem, problems);
+        match plan::build(suite, case, catalog, &engine) {
+            Ok(prepared) => inputs(suite, case, &prepared, problems),
+            Err(fault) => once(fault.reason.message, problems),
+        }
+    }
+}
+
+/// Inputs that their generators cannot make.
+fn inputs(suite: &Suite, case: &Case, prepared: &plan::Prepared, problems: &mut Vec<String>) {
+    let Some(block) = suite.blocks.get(case.block) else {
+        return;
+    };
+    for (input, request) in block.inputs.values().zip(&prepared.inputs) {
+        if let Err(fault) = input::check(request) {
+            let first = input.params.values().next();
+            let Place { line, column } = first.map_or(input.generator.place, |expr| expr.place);
+            let message = fault.reason.message;
+            once(
+                format!("{}:{line}:{column}: {message}", suite.path),
+                problems,
+            );
         }
     }
 }

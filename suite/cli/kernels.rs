@@ -36,6 +36,7 @@ pub(super) fn run(command: Kernels, environment: Option<PathBuf>) -> Outcome {
             Ok(Answer {
                 text: report.to_string(),
                 code: u8::from(report.failed().next().is_some()),
+                ..Answer::default()
             })
         }
         Kernels::Native { kernels: given } => {
@@ -47,6 +48,7 @@ pub(super) fn run(command: Kernels, environment: Option<PathBuf>) -> Outcome {
             Ok(Answer {
                 text: report.to_string(),
                 code: u8::from(!report.is_fresh()),
+                ..Answer::default()
             })
         }
     }
@@ -67,7 +69,7 @@ fn native(folder: Option<PathBuf>) -> Outcome {
         other => Failure::environment(other),
     })?;
     let text = format!("{built}\n");
-    Ok(Answer { text, code: 0 })
+    Ok(Answer::from(text))
 }
 
 /// No compiler, or files that cannot be read or written: the machine's doing.

@@ -48,15 +48,20 @@ impl From<ArchiveError> for Failure {
 }
 
 /// What a command has to say on stdout, and its exit code.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Answer {
     pub text: String,
     pub code: u8,
+    /// For stderr, after the text: what could not be done of it. Not in `text`, and never with the code 0.
+    pub trouble: String,
 }
 
 impl From<String> for Answer {
     fn from(text: String) -> Self {
-        Self { text, code: 0 }
+        Self {
+            text,
+            ..Self::default()
+        }
     }
 }
 
@@ -66,7 +71,12 @@ pub(super) type Outcome = Result<Answer, Failure>;
 pub(super) fn end(outcome: Outcome) -> ExitCode {
     match outcome {
         Ok(answer) => match print(&answer.text) {
-            Ok(()) => ExitCode::from(answer.code),
+            Ok(()) => {
+                if !answer.trouble.is_empty() {
+                    complain(&answer.trouble);
+                }
+                ExitCode::from(answer.code)
+            }
             Err(e) => {
                 complain(&format!("error: cannot write to stdout: {e}"));
                 ExitCode::from(3)

@@ -260,3 +260,75 @@ fn specs_are_checked_with_every_problem_at_once() {
     }
     assert_eq!(answer("check /nowhere.yaml").unwrap_err().code, 2);
 }
+
+/// What a generator refuses is told with its place, in whatever profile it stands.
+#[test]
+fn inputs_that_no_generator_makes_are_told_by_check() {
+    let cases = [
+        (
+            "i32, generator: stripes, width: 0",
+            "width: ",
+            "generator `stripes`: width 0 is not at least 1",
+        ),
+        (
+            "i32, generator: stripes, width: n - 7",
+            "width: ",
+            "generator `stripes`: width 0 is not at least 1",
+        ),
+        (
+            "i32, generator: survivors, keep: 300",
+            "keep: ",
+            "generator `survivors`: keep 300 lies outside 0 to 256",
+        ),
+        (
+            "i32, generator: uniform, min: 5, max: 1",
+            "min: ",
+            "generator `uniform`: min 5 is above max 1",
+        ),
+        (
+            "i32, generator: constant, value: 99999999999",
+            "value: ",
+            "generator `constant`: value 99999999999 lies outside i32: -2147483648 to 2147483647",
+        ),
+        (
+            "i8, generator: iota, start: n % 2 * 140",
+            "start: ",
+            "generator `iota`: start 140 lies outside i8: -128 to 127",
+        ),
+        (
+            "u8, generator: reverse",
+            "generator: ",
+            "generator `reverse`: the first element, 299 lies outside u8: 0 to 255",
+        ),
+    ];
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("values.yaml");
+    for profile in ["quick", "full"] {
+        for (input, before, words) in cases {
+            let n = if input.contains("reverse") { 300 } else { 7 };
+            // The other profile's value is one that every generator takes.
+            let axis = match profile {
+                "quick" => format!("{{quick: [{n}], full: [8]}}"),
+                _ if input.contains('n') => format!("{{quick: [8], full: [{n}]}}"),
+                _ => unreachable!("every input holds the letter"),
+            };
+            let text = format!(
+                "version: 1\nsuite: values\ntitle: Values\nkernels: [compaction.cu]\naxes: {{n: {axis}}}\n\
+                 inputs: {{input: {{type: {input}, len: n}}}}\nbuffers: {{out: {{type: i32, len: 1}}}}\n\
+                 pipelines: {{p: [{{memset: out, value: 0}}]}}\n\
+                 gates: {{g: {{run: p, check: repeatable, got: out, runs: 2}}}}\n"
+            );
+            let line = text.lines().nth(5).unwrap();
+            let column = line.find(before).unwrap() + before.len() + 1;
+            std::fs::write(&file, &text).unwrap();
+            let failure = answer(&format!("check {}", file.display())).unwrap_err();
+            assert_eq!(failure.code, 2);
+            let told = &failure.text;
+            assert!(
+                told.contains(&format!(":6:{column}")) && told.contains(words),
+                "{input}: {told}"
+            );
+            assert_eq!(told.matches("generator `").count(), 1, "{told}");
+        }
+    }
+}

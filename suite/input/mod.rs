@@ -159,6 +159,40 @@ pub fn validate(generator: &str, params: &[&str]) -> Result<(), String> {
 /// The host never makes an array above this many bytes: 2³² eight-byte elements.
 const BYTES_MAX: u64 = 32 << 30;
 
+/// Whether [`generate`] can make this, without making it: all but a lack of memory.
+///
+/// # Errors
+/// As [`generate`].
+pub fn check(request: &Request) -> Result<(), Fault> {
+    let names: Vec<&str> = request.params.keys().map(String::as_str).collect();
+    validate(&request.generator, &names).map_err(Fault::setup)?;
+    match request.element {
+        ElementType::I8 => possible::<i8>(request),
+        ElementType::U8 => possible::<u8>(request),
+        ElementType::I16 => possible::<i16>(request),
+        ElementType::U16 => possible::<u16>(request),
+        ElementType::I32 => possible::<i32>(request),
+        ElementType::U32 => possible::<u32>(request),
+        ElementType::I64 => possible::<i64>(request),
+        ElementType::U64 => possible::<u64>(request),
+        ElementType::F32 => possible::<f32>(request),
+        ElementType::F64 => possible::<f64>(request),
+    }
+}
+
+fn possible<T: Number>(request: &Request) -> Result<(), Fault> {
+    length::<T>(request)?;
+    match request.generator.as_str() {
+        "survivors" => survivors::keep::<T>(request).map(drop),
+        "stripes" => patterns::width(request).map(drop),
+        "uniform" | "whole" | "sorted" => random::bounds::<T>(request).map(drop),
+        "iota" => patterns::start::<T>(request).map(drop),
+        "reverse" => patterns::reversible::<T>(request),
+        "constant" => patterns::value::<T>(request).map(drop),
+        _ => Ok(()),
+    }
+}
+
 /// Makes the array. Time is a few milliseconds per million elements.
 ///
 /// # Errors
@@ -209,20 +243,26 @@ fn elements<T: Number>(request: &Request) -> Result<Vec<T>, Fault> {
 /// Asks for the memory in a way that can be refused, then takes it already zeroed, which costs nothing until it is
 /// written.
 fn zeros<T: Number>(request: &Request) -> Result<Vec<T>, Fault> {
-    let too_large = || {
-        request.fault(format!(
-            "{} elements of {} do not fit in this machine's memory",
-            request.len,
-            request.element.name()
-        ))
-    };
-    let bytes = request.len.checked_mul(size_of::<T>() as u64);
-    if bytes.is_none_or(|bytes| bytes > BYTES_MAX) {
-        return Err(too_large());
-    }
-    let len = usize::try_from(request.len).map_err(|_| too_large())?;
+    let len = length::<T>(request)?;
     Vec::<T>::new()
         .try_reserve_exact(len)
-        .map_err(|_| too_large())?;
+        .map_err(|_| too_large(request))?;
     Ok(vec![T::default(); len])
+}
+
+/// Elements that some machine could hold.
+fn length<T: Number>(request: &Request) -> Result<usize, Fault> {
+    let bytes = request.len.checked_mul(size_of::<T>() as u64);
+    if bytes.is_none_or(|bytes| bytes > BYTES_MAX) {
+        return Err(too_large(request));
+    }
+    usize::try_from(request.len).map_err(|_| too_large(request))
+}
+
+fn too_large(request: &Request) -> Fault {
+    request.fault(format!(
+        "{} elements of {} do not fit in this machine's memory",
+        request.len,
+        request.element.name()
+    ))
 }

@@ -21,43 +21,60 @@ pub(super) fn fill<T: Number>(out: &mut [T], survives: impl Fn(usize) -> bool) {
 
 /// Full and empty stretches of `width` elements by turns, a full one first.
 pub(super) fn stripes<T: Number>(out: &mut [T], request: &Request) -> Result<(), Fault> {
-    let width = request.param("width").unwrap_or(0);
-    let Some(width) = usize::try_from(width).ok().filter(|width| *width > 0) else {
-        return Err(request.fault(format!("width {width} is not at least 1")));
-    };
+    let width = width(request)?;
     fill(out, |i| i / width % 2 == 0);
     Ok(())
 }
 
+pub(super) fn width(request: &Request) -> Result<usize, Fault> {
+    let width = request.param("width").unwrap_or(0);
+    let usable = usize::try_from(width).ok().filter(|width| *width > 0);
+    usable.ok_or_else(|| request.fault(format!("width {width} is not at least 1")))
+}
+
 pub(super) fn iota<T: Number>(out: &mut [T], request: &Request) -> Result<(), Fault> {
-    let start = request.param("start").unwrap_or(0);
-    held::<T>(request, "start", i128::from(start))?;
-    let last = i128::from(start) + last_index(out);
-    held::<T>(request, "the last element,", last)?;
+    let start = start::<T>(request)?;
     for (i, slot) in out.iter_mut().enumerate() {
         *slot = T::from_word((start as u64).wrapping_add(i as u64));
     }
     Ok(())
 }
 
+/// Where every element to the last has its value.
+pub(super) fn start<T: Number>(request: &Request) -> Result<i64, Fault> {
+    let start = request.param("start").unwrap_or(0);
+    held::<T>(request, "start", i128::from(start))?;
+    let last = i128::from(start) + last_index(request);
+    held::<T>(request, "the last element,", last)?;
+    Ok(start)
+}
+
 pub(super) fn reverse<T: Number>(out: &mut [T], request: &Request) -> Result<(), Fault> {
-    held::<T>(request, "the first element,", last_index(out))?;
+    reversible::<T>(request)?;
     for (i, slot) in out.iter_mut().rev().enumerate() {
         *slot = T::from_word(i as u64);
     }
     Ok(())
 }
 
+pub(super) fn reversible<T: Number>(request: &Request) -> Result<(), Fault> {
+    held::<T>(request, "the first element,", last_index(request))
+}
+
 pub(super) fn constant<T: Number>(out: &mut [T], request: &Request) -> Result<(), Fault> {
-    let value = request.param("value").unwrap_or(0);
-    held::<T>(request, "value", i128::from(value))?;
-    out.fill(T::from_word(value as u64));
+    out.fill(T::from_word(value::<T>(request)? as u64));
     Ok(())
 }
 
+pub(super) fn value<T: Number>(request: &Request) -> Result<i64, Fault> {
+    let value = request.param("value").unwrap_or(0);
+    held::<T>(request, "value", i128::from(value))?;
+    Ok(value)
+}
+
 /// 0 for no elements.
-fn last_index<T>(out: &[T]) -> i128 {
-    out.len().saturating_sub(1) as i128
+fn last_index(request: &Request) -> i128 {
+    i128::from(request.len.saturating_sub(1))
 }
 
 /// Refuses what the element type does not hold exactly.

@@ -62,7 +62,7 @@ pub(super) fn whole<T: Number>(out: &mut [T], request: &Request) -> Result<(), F
     Ok(())
 }
 
-fn bounds<T: Number>(request: &Request) -> Result<(i128, i128), Fault> {
+pub(super) fn bounds<T: Number>(request: &Request) -> Result<(i128, i128), Fault> {
     let (low, high) = match T::IS_FLOAT {
         true => (0, 1),
         false => (T::LOW, T::HIGH),

@@ -58,6 +58,17 @@ const fn element(first: u32, second: u32, keep: u32) -> u8 {
 }
 
 pub(super) fn fill<T: Number>(out: &mut [T], request: &Request) -> Result<(), Fault> {
+    let keep = keep::<T>(request)?;
+    parallel::fill(out, |start, piece| {
+        // Two draws for each element before this piece.
+        let state = STEP.times(2 * start as u64).apply(request.seed as u32);
+        fill_from(piece, state, keep);
+    });
+    Ok(())
+}
+
+/// What of 256 is kept.
+pub(super) fn keep<T: Number>(request: &Request) -> Result<u32, Fault> {
     let keep = match request.param("keep") {
         Some(keep @ 0..=256) => keep as u32,
         keep => {
@@ -66,12 +77,7 @@ pub(super) fn fill<T: Number>(out: &mut [T], request: &Request) -> Result<(), Fa
         }
     };
     held::<T>(request, "the largest value,", 255)?;
-    parallel::fill(out, |start, piece| {
-        // Two draws for each element before this piece.
-        let state = STEP.times(2 * start as u64).apply(request.seed as u32);
-        fill_from(piece, state, keep);
-    });
-    Ok(())
+    Ok(keep)
 }
 
 /// Elements from the draws that follow `state`.

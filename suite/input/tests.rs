@@ -251,6 +251,11 @@ fn bad_requests_are_setup_faults_that_say_why() {
     for (request, words) in cases {
         let message = message(&request);
         assert!(message.contains(words), "{message}");
+        assert_eq!(
+            check(&request),
+            generate(&request).map(drop),
+            "without making it"
+        );
     }
 }
 
@@ -266,6 +271,7 @@ fn every_generator_serves_every_type_it_can() {
                 _ => request,
             };
             let made = generate(&request);
+            assert_eq!(check(&request).is_ok(), made.is_ok());
             if (element, name) == (ElementType::I8, "survivors") {
                 assert!(made.is_err());
             } else {

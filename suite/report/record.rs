@@ -43,7 +43,8 @@ pub struct CaseRecord {
     /// Shown, never gated.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub reported: BTreeMap<String, serde_json::Value>,
-    /// Numbers that assertions and tables use: `want_len`, `got`, `want`, `launches`, `dropped_launches`.
+    /// Numbers that assertions and tables use: `want_len`, `got_len`, `got`, `want`, `launches`,
+    /// `dropped_launches`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub values: BTreeMap<String, serde_json::Value>,
     #[serde(skip_serializing_if = "IndexMap::is_empty", default)]
@@ -149,6 +150,9 @@ pub struct TableRecord {
     /// Columns computed from times by the host's clock, not the device's.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub host_clock: Vec<String>,
+    /// Columns computed from times of rows: the simulated device has none.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub timed: Vec<String>,
     /// How the table is drawn. A table with a plot is recorded even where it has no row.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub plot: Option<PlotRecord>,

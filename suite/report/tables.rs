@@ -3,7 +3,8 @@
 //! A row's expressions see every gate of the suite that ran on that input as a map (`want_len`, `got`, `launches`,
 //! …, `reported`, `outcome`), `rows` (the timing rows by name), the axes and the suite's lets. A value that does not
 //! exist (a row left out by `when`, a time on the simulated device, a gate that was not selected) gives an empty
-//! cell; a value that exists and cannot be computed gives an empty cell and a note.
+//! cell; a value that exists and cannot be computed gives an empty cell and a note. A line without any value is left
+//! out, unless one of its cells could not be computed.
 
 use std::collections::BTreeMap;
 
@@ -132,20 +133,24 @@ fn one_table(
     let mut notes = Vec::new();
     let mut kept: Vec<(&Group<'_>, Vec<Value>)> = Vec::new();
     for group in groups {
+        let mut failed = false;
         let mut cells = Vec::with_capacity(table.columns.len());
         for (column, expr) in &table.columns {
-            cells.push(cell(column, expr, &group.names, with, &mut notes));
+            cells.push(cell(expr, &group.names, with).unwrap_or_else(|message| {
+                failed = true;
+                note(&mut notes, format!("{column}: {message}"));
+                Value::Null
+            }));
         }
-        if cells.iter().any(|c| !c.is_null()) {
+        if failed || cells.iter().any(|c| !c.is_null()) {
             kept.push((group, cells));
         }
     }
     if groups.is_empty() || (kept.is_empty() && table.plot.is_none()) {
         return None;
     }
-    notes.dedup();
     for (column, expr) in &table.columns {
-        row_notes(column, expr, &kept, &mut notes);
+        row_notes(column, expr, groups, &mut notes);
     }
     let (fixed, varying) = split_axes(&table.over, &kept);
     let axes: Vec<String> = table.over.iter().cloned().chain(varying).collect();
@@ -169,6 +174,7 @@ fn one_table(
         rows,
         notes,
         host_clock,
+        timed: timed_columns(table),
     })
 }
 
@@ -188,6 +194,29 @@ fn host_columns(table: &Table, kept: &[(&Group<'_>, Vec<Value>)]) -> Vec<String>
     let columns = table.columns.iter();
     columns
         .filter(|(_, expr)| paths(&expr.source).iter().any(|path| is_host(path)))
+        .map(|(name, _)| name.clone())
+        .collect()
+}
+
+/// What a timing row has only where there is a clock.
+const TIMES: &[&str] = &[
+    "min_ms",
+    "median_ms",
+    "max_ms",
+    "batch_mean_ms",
+    "times_baseline",
+    "gb_per_s",
+];
+
+/// The columns that use the time of a row.
+fn timed_columns(table: &Table) -> Vec<String> {
+    let is_time = |path: &[String]| match path {
+        [rows, _, value] => rows == "rows" && TIMES.contains(&value.as_str()),
+        _ => false,
+    };
+    let columns = table.columns.iter();
+    columns
+        .filter(|(_, expr)| paths(&expr.source).iter().any(|path| is_time(path)))
         .map(|(name, _)| name.clone())
         .collect()
 }
@@ -233,25 +262,39 @@ fn shared_label(names: &[String]) -> String {
     }
 }
 
+/// Ends the note of a column whose values are there.
+const BY_HOST: &str = "is by the host's clock";
+
+/// Of a table's notes, those that say why cells of this column are empty; without the column's name.
+pub(super) fn why_empty<'t>(table: &'t TableRecord, column: &str) -> Vec<&'t str> {
+    let words = |note: &'t str, name: &str| note.strip_prefix(name)?.strip_prefix(": ");
+    // A column's name may begin with another's.
+    let is_own = |note: &'t str| {
+        let named = table
+            .columns
+            .iter()
+            .filter(|name| words(note, name).is_some());
+        named
+            .max_by_key(|name| name.len())
+            .is_some_and(|name| name == column)
+    };
+    let notes = table.notes.iter().map(String::as_str);
+    let own = notes.filter(|note| is_own(note) && !note.ends_with(BY_HOST));
+    own.filter_map(|note| words(note, column)).collect()
+}
+
 /// What a column's numbers do not say of the rows they come from: the host's clock, and rows that were skipped.
-fn row_notes(
-    column: &str,
-    expr: &Expr,
-    kept: &[(&Group<'_>, Vec<Value>)],
-    notes: &mut Vec<String>,
-) {
+fn row_notes(column: &str, expr: &Expr, groups: &[&Group<'_>], notes: &mut Vec<String>) {
     for path in paths(&expr.source) {
         let [root, row, ..] = path.as_slice() else {
             continue;
         };
-        for (group, _) in kept.iter().filter(|_| root == "rows") {
-            let mut note = None;
+        for group in groups.iter().filter(|_| root == "rows") {
             if is_by_host(group, row) && exists(&path, &group.names) {
-                note = Some(format!("{column}: row {row} is by the host's clock"));
+                note(notes, format!("{column}: row {row} {BY_HOST}"));
             } else if let Some(reason) = group.skipped.get(row.as_str()) {
-                note = Some(format!("{column}: row {row} is skipped ({reason})"));
+                note(notes, format!("{column}: row {row} is skipped ({reason})"));
             }
-            notes.extend(note.filter(|note| !notes.contains(note)));
         }
     }
 }
@@ -278,22 +321,18 @@ fn split_axes(
     (fixed, varying)
 }
 
-fn cell(
-    column: &str,
-    expr: &Expr,
-    names: &Names,
-    with: &dyn Evaluate,
-    notes: &mut Vec<String>,
-) -> Value {
+/// Null where a value does not exist; an error where all exist and nothing can be computed from them.
+fn cell(expr: &Expr, names: &Names, with: &dyn Evaluate) -> Result<Value, String> {
     if paths(&expr.source).iter().any(|path| !exists(path, names)) {
-        return Value::Null;
+        return Ok(Value::Null);
     }
-    match with.evaluate(expr, names) {
-        Ok(value) => value,
-        Err(message) => {
-            notes.push(format!("{column}: {message}"));
-            Value::Null
-        }
+    with.evaluate(expr, names)
+}
+
+/// Each note once.
+fn note(notes: &mut Vec<String>, note: String) {
+    if !notes.contains(&note) {
+        notes.push(note);
     }
 }
 

@@ -7,6 +7,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::thread;
 
+use indexmap::IndexMap;
+
 use super::harness::Harness;
 use super::options::{DeviceChoice, Options};
 use super::planned::Planned;
@@ -38,6 +40,7 @@ fn judged(options: &Options) -> Verdict {
         return Verdict::Nothing;
     }
     let filtered = options.selection.is_filtered();
+    let skips = skips(&cases);
     let start = Start {
         options,
         planned,
@@ -54,7 +57,7 @@ fn judged(options: &Options) -> Verdict {
     let ended = session.finish();
     show(&ended, &mut io::stdout().lock());
     if ended.verdict == Verdict::Nothing {
-        complain("error: every selected case is skipped");
+        nothing_ran(&ended, &skips, "error: every selected case is skipped");
     }
     ended.verdict
 }
@@ -75,6 +78,7 @@ pub fn gates() -> ExitCode {
     let cases: Vec<PlannedCase> = harness.select(&all).into_iter().cloned().collect();
     let filtered = harness.is_filtered();
     let lists = harness.lists();
+    let skips = skips(&cases);
     let start = Start {
         options: &options,
         planned,
@@ -99,7 +103,8 @@ pub fn gates() -> ExitCode {
         complain(&format!("error: {trouble}"));
     }
     if ended.verdict == Verdict::Nothing && !filtered {
-        complain("error: no case ran: every one is skipped, or there is none");
+        let message = "error: no case ran: every one is skipped, or there is none";
+        nothing_ran(&ended, &skips, message);
     }
     ExitCode::from(ended.verdict.libtest_code(filtered))
 }
@@ -213,6 +218,25 @@ pub(crate) fn width() -> usize {
         })
         .filter(|&columns| columns > 0)
         .unwrap_or(WIDTH)
+}
+
+/// Why cases are skipped before any device is opened: each reason, and how many cases have it.
+fn skips(cases: &[PlannedCase]) -> IndexMap<String, usize> {
+    let mut skips = IndexMap::new();
+    for reason in cases.iter().filter_map(|planned| planned.decided.as_ref()) {
+        *skips.entry(reason.to_string()).or_insert(0) += 1;
+    }
+    skips
+}
+
+/// Where no case was run there is no summary that tells why.
+fn nothing_ran(ended: &Ended, skips: &IndexMap<String, usize>, message: &str) {
+    if ended.report.is_none() {
+        for (reason, count) in skips {
+            complain(&format!("{count} skipped: {reason}"));
+        }
+    }
+    complain(message);
 }
 
 fn refuse(error: &impl std::fmt::Display) -> Verdict {

@@ -99,7 +99,13 @@ pub(super) const ROW_VALUES: &[&str] = &[
     "simulated_instructions",
 ];
 /// What a gate offers to tables, as `GATE.…`; beside these, `GATE.reported.…`.
-pub(super) const GATE_VALUES: &[&str] =
-    &["want_len", "got", "want", "launches", "dropped_launches"];
+pub(super) const GATE_VALUES: &[&str] = &[
+    "want_len",
+    "got_len",
+    "got",
+    "want",
+    "launches",
+    "dropped_launches",
+];
 /// What an `assert` gate's expression may use beside axes and lets.
 pub(super) const ASSERT_VALUES: &[&str] = &["launches", "dropped_launches"];

@@ -38,7 +38,7 @@ mod typing;
 mod validate;
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 use sha2::{Digest, Sha256};
@@ -46,6 +46,7 @@ use sha2::{Digest, Sha256};
 use crate::call::Function;
 use crate::expr::Engine;
 use crate::image::Signature;
+use crate::value::ElementType;
 use files::Unread;
 use model::Suite;
 
@@ -83,10 +84,22 @@ pub enum Known {
 pub struct Names {
     /// Of a generator, with the parameters it is given; the error says what is known instead.
     pub generator: fn(&str, &[&str]) -> Result<(), String>,
+    /// Of a generator that exists, whether it can make this array; the error says what is wrong with the values.
+    pub values: fn(&Wanted<'_>) -> Result<(), String>,
     /// Of a reference, with its operand and its `map`.
     pub reference: fn(&str, &str, Option<&str>) -> Result<(), String>,
     /// Of a host rung; none where everything exists and nothing is known of it.
     pub host: fn(&str) -> Result<Option<Function>, String>,
+}
+
+/// An input of one case, its values known.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Wanted<'a> {
+    pub element: ElementType,
+    pub generator: &'a str,
+    pub params: BTreeMap<String, i64>,
+    /// Elements.
+    pub len: u64,
 }
 
 impl Names {
@@ -94,6 +107,7 @@ impl Names {
     pub fn any() -> Self {
         Self {
             generator: |_, _| Ok(()),
+            values: |_| Ok(()),
             reference: |_, _, _| Ok(()),
             host: |_| Ok(None),
         }

@@ -196,8 +196,82 @@ fn nothing_selected_and_all_skipped_end_in_4_and_write_nothing() {
     let ran = place.run(&["no such gate"]).ends(4);
     assert!(ran.stderr.contains("no case is selected"), "{}", ran.stderr);
     let ran = place.run(&["on_a_card"]).ends(4);
-    assert!(ran.stderr.contains("skipped"), "{}", ran.stderr);
+    assert_eq!(
+        ran.stderr,
+        "2 skipped: unsupported by this device: the gate names devices: [cuda], this one is sim\n\
+         error: every selected case is skipped\n"
+    );
     assert!(!place.reports().exists());
+}
+
+#[test]
+fn a_table_has_a_results_length_and_a_line_whose_cell_cannot_be_computed() {
+    let tables = r#"
+tables:
+  lengths: {over: n, columns: {got: by_reference.got_len, want: by_reference.want_len}}
+  shares: {over: n, columns: {share: "choose(n > 7, 10 / (n - 7), 0)"}}
+"#;
+    let place = Place::new(&format!("{MINE}{tables}"));
+    place.run(&["check", "specs"]).ends(0);
+    place.run(&["by_reference"]).ends(0);
+    let report = place.report("sim");
+    let rows = |table: usize| report["tables"][table]["rows"].to_string();
+    assert_eq!(rows(0), "[[7,7,7],[300,300,300]]");
+    assert_eq!(rows(1), "[[7,null],[300,0]]");
+    let notes = report["tables"][1]["notes"].as_array().unwrap();
+    assert_eq!(notes.len(), 1, "{notes:?}");
+    let summary = &files(&place.reports(), "summary.md")[0];
+    let summary = fs::read_to_string(summary).unwrap();
+    assert!(summary.contains("| 7 | – |"), "{summary}");
+}
+
+/// A gate that calls the library and nothing else.
+const BY_LIBRARY: &str = r#"
+version: 1
+suite: mine
+title: The library's scan
+kernels: [compaction.cu]
+axes: {n: [7, 300]}
+inputs: {input: {type: i32, generator: all, len: n}}
+buffers: {out: {type: i32, len: n}}
+pipelines:
+  scan: [{native: cub_exclusive_scan_i32, args: [input, out, n]}]
+gates:
+  by_library: {run: scan, check: exact, got: out, want: {exclusive_scan: sum}}
+  on_sim: {run: scan, check: exact, got: out, want: {exclusive_scan: sum}, devices: [sim]}
+"#;
+
+#[test]
+fn without_the_library_all_skipped_says_why() {
+    let place = Place::new(BY_LIBRARY);
+    let ran = place.run(&["by_library"]).ends(4);
+    let lines: Vec<&str> = ran.stderr.lines().collect();
+    assert_eq!(lines.len(), 2, "{}", ran.stderr);
+    assert!(
+        lines[0].starts_with("2 skipped: built without: "),
+        "{}",
+        ran.stderr
+    );
+    assert_eq!(lines[1], "error: every selected case is skipped");
+    let variables = [
+        ("CUDA_GATES_DEVICE", "cuda"),
+        ("CUDA_VISIBLE_DEVICES", ""),
+        ("CUDA_GATES_NATIVE", "/nothing/here"),
+    ];
+    let ran = place.run_with(&variables, &["--image", "jit"]).ends(4);
+    let lines: Vec<&str> = ran.stderr.lines().collect();
+    assert_eq!(lines.len(), 3, "{}", ran.stderr);
+    assert!(
+        lines[0].starts_with("2 skipped: built without: "),
+        "{}",
+        ran.stderr
+    );
+    assert!(lines[0].contains("/nothing/here"), "{}", ran.stderr);
+    assert!(
+        lines[1].starts_with("2 skipped: unsupported by this device: "),
+        "{}",
+        ran.stderr
+    );
 }
 
 #[test]

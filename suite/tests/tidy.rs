@@ -70,8 +70,8 @@ const EDGES: &[(&str, &[&str])] = &[
     (
         "cli",
         &[
-            "archive", "case", "device", "expr", "image", "outcome", "plan", "report", "runner",
-            "spec", "terms", "value", "worker",
+            "archive", "case", "device", "expr", "image", "input", "outcome", "plan", "report",
+            "runner", "spec", "terms", "value", "worker",
         ],
     ),
 ];

@@ -56,10 +56,17 @@ fn suites(specs: Option<&Path>, catalog: &Catalog) -> Result<Vec<Suite>, SpecErr
     loader.texts(&texts)
 }
 
-/// The generators and references there are.
+/// The generators, references and host rungs there are.
 pub fn names() -> Names {
     Names {
         generator: input::validate,
+        values: |wanted| {
+            let request = input::Request {
+                params: wanted.params.clone(),
+                ..input::Request::new(wanted.element, wanted.generator, wanted.len)
+            };
+            input::check(&request).map_err(|fault| fault.reason.message)
+        },
         reference: |name, operand, map| {
             reference::validate(&reference::Request {
                 name: name.to_owned(),

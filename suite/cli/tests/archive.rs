@@ -106,12 +106,30 @@ fn plots_are_files_and_their_names_the_answer() {
     assert_eq!(
         answer.text,
         format!(
-            "wrote {}\nleft out compaction.survival_sweep.jit.svg: no row has a number for kept_percent and for \
-             scan_ms, atomic_ms\n",
+            "wrote {}\nleft out compaction.survival_sweep.jit.svg: scan_ms, atomic_ms: no row has a value\n",
             svg.display()
         )
     );
     assert!(std::fs::read_to_string(&svg).unwrap().starts_with("<svg "));
+    assert_eq!((answer.code, answer.trouble.as_str()), (0, ""));
+    // What cannot be written stands in nobody's way, neither before nor after it.
+    report.tables[1].rows = report.tables[0].rows.clone();
+    std::fs::remove_file(&svg).unwrap();
+    std::fs::create_dir(&svg).unwrap();
+    let answer = show(&report, &folder).unwrap();
+    let jit = folder.join("compaction.survival_sweep.jit.svg");
+    assert_eq!(answer.text, format!("wrote {}\n", jit.display()));
+    let trouble = format!("error: cannot write {}: ", svg.display());
+    assert!(answer.trouble.starts_with(&trouble), "{}", answer.trouble);
+    assert_eq!((answer.code, answer.trouble.lines().count()), (3, 1));
+    assert!(std::fs::read_to_string(&jit).unwrap().starts_with("<svg "));
+    report.tables[0].suite = "long".repeat(100);
+    let answer = show(&report, &folder).unwrap();
+    assert_eq!(
+        (answer.code, answer.text.lines().count()),
+        (0, 2),
+        "{answer:?}"
+    );
     let failure = show(&report, &run.join("below_a_file")).unwrap_err();
     assert_eq!(failure.code, 3);
     assert!(failure.text.contains("below_a_file"), "{}", failure.text);

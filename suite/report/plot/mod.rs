@@ -4,20 +4,25 @@
 //! The only place that names plotters. Equal reports give equal bytes.
 
 mod draw;
+mod lack;
 mod scale;
 mod series;
 #[cfg(test)]
 mod tests;
 
+use sha2::{Digest, Sha256};
+
 use super::record::{PlotRecord, Report, TableRecord};
 use draw::Picture;
+use lack::Words;
 use series::{Panel, Series};
 
 /// A picture, or why there is none.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plot {
     /// `SUITE.TABLE.IMAGE.svg`, with `.AXIS=VALUE` before the ending where that axis varies. Letters, digits, `_`, `-`,
-    /// `=` and `.` only, and never first a `.`: whoever wrote the report, it is a name inside the folder it is put in.
+    /// `=` and `.` only, never first a `.`, and at most 255 bytes: whoever wrote the report, it is a name inside the
+    /// folder it is put in.
     pub file: String,
     pub drawn: Result<Drawn, NotDrawn>,
 }
@@ -32,10 +37,9 @@ pub struct Drawn {
 /// Why a table is not drawn.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotDrawn {
-    #[error("the simulated device has no clock, so {0} need hardware")]
-    NoClock(String),
-    #[error("no row has a number for {x} and for {y}")]
-    NoNumbers { x: String, y: String },
+    /// What each line lacks.
+    #[error("{0}")]
+    NoPoints(String),
     #[error("the table has no column `{0}`")]
     NoColumn(String),
     /// The writer of pictures gave up.
@@ -65,20 +69,17 @@ pub fn plots(report: &Report) -> Vec<Plot> {
 type Named = (String, Result<Drawn, NotDrawn>);
 
 fn of_table(report: &Report, table: &TableRecord, plot: &PlotRecord) -> Vec<Named> {
-    let stem = file_part(&format!("{}.{}.{}", table.suite, table.name, table.image));
+    let stem = format!("{}.{}.{}", table.suite, table.name, table.image);
     let panels = match series::panels(table, plot) {
         Ok(panels) => panels,
-        Err(column) => return vec![(stem, Err(NotDrawn::NoColumn(column)))],
+        Err(column) => return vec![(file_stem(&stem), Err(NotDrawn::NoColumn(column)))],
     };
-    if panels.is_empty() {
-        return vec![(stem, Err(no_numbers(report, plot)))];
-    }
     let named = panels.into_iter().map(|panel| {
         let mut name = stem.clone();
         for (axis, value) in &panel.axes {
-            name.push_str(&format!(".{}={}", file_part(axis), file_part(value)));
+            name.push_str(&format!(".{axis}={value}"));
         }
-        (name, draw(report, table, plot, panel))
+        (file_stem(&name), draw(report, table, plot, panel))
     });
     named.collect()
 }
@@ -89,30 +90,17 @@ fn draw(
     plot: &PlotRecord,
     panel: Panel,
 ) -> Result<Drawn, NotDrawn> {
-    let (lines, empty): (Vec<Series>, Vec<Series>) = panel
-        .series
-        .into_iter()
-        .partition(|series| !series.points.is_empty());
-    if lines.is_empty() {
-        return Err(no_numbers(report, plot));
+    let words = Words {
+        report,
+        table,
+        plot,
+    };
+    if panel.series.iter().all(|series| series.points.is_empty()) {
+        return Err(NotDrawn::NoPoints(words.nothing(&panel.series)));
     }
-    let mut without = Vec::new();
-    for series in empty.iter().chain(&lines) {
-        if series.points.is_empty() && series.off_scale == 0 {
-            without.push(format!("{}: no numbers", series.name));
-        }
-        if series.off_scale > 0 {
-            let points = if series.off_scale == 1 {
-                "point"
-            } else {
-                "points"
-            };
-            let what = format!("{}: {} {points}", series.name, series.off_scale);
-            without.push(format!(
-                "{what} at or below zero, which a logarithmic axis has no place for"
-            ));
-        }
-    }
+    let without = words.without(&panel.series);
+    let drawn = |series: &Series| !series.points.is_empty();
+    let lines: Vec<Series> = panel.series.into_iter().filter(drawn).collect();
     let picture = Picture {
         title: format!("{}: {}", table.suite, table.name),
         subtitle: subtitle(report, table, &panel.axes),
@@ -148,28 +136,30 @@ fn subtitle(report: &Report, table: &TableRecord, axes: &[(String, String)]) -> 
     parts.join(" · ")
 }
 
-fn no_numbers(report: &Report, plot: &PlotRecord) -> NotDrawn {
-    let y = plot.y.join(", ");
-    if report.device.is_simulated() {
-        return NotDrawn::NoClock(y);
-    }
-    let x = plot.x.clone();
-    NotDrawn::NoNumbers { x, y }
-}
-
-/// Part of a file's name: what else could stand there is `_`.
-fn file_part(text: &str) -> String {
-    let kept = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
-    let part: String = text
+/// A file's name without its ending: what else could stand there is `_`, and what is too long ends in a hash of all
+/// of it.
+fn file_stem(name: &str) -> String {
+    let kept = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '=');
+    let stem: String = name
         .chars()
         .map(|c| if kept(c) { c } else { '_' })
-        .take(PART_MAX)
         .collect();
-    match part.strip_prefix('.') {
+    let mut stem = match stem.strip_prefix('.') {
         Some(rest) => format!("_{rest}"),
-        None => part,
+        None => stem,
+    };
+    if stem.len() > STEM_MAX {
+        let hash = Sha256::digest(name.as_bytes());
+        let hash: String = hash
+            .iter()
+            .take(8)
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
+        stem.truncate(STEM_MAX - hash.len() - 1);
+        stem.push_str(&format!("-{hash}"));
     }
+    stem
 }
 
-/// Characters of a file name's part: three parts and the ending stay below 255.
-const PART_MAX: usize = 100;
+/// Bytes of a file's name before its number and ending, with which it stays below the 255 that file systems take.
+const STEM_MAX: usize = 220;

@@ -1,6 +1,10 @@
 //! A table's rows as the points of a picture.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
+
+use super::lack::{Kind, Lack};
 
 use crate::report::record::{PlotRecord, TableRecord};
 use crate::terms::Scale;
@@ -22,14 +26,14 @@ pub(super) struct Series {
     pub host_clock: bool,
     /// By ascending x.
     pub points: Vec<(f64, f64)>,
-    /// Points that a logarithmic axis has no place for.
-    pub off_scale: usize,
+    /// Rows that give no point, by the reason.
+    pub lacks: BTreeMap<Lack, usize>,
 }
 
-/// A magnitude beyond this is no measurement, and is left out like an absent value.
-const MAGNITUDE_MAX: f64 = 1e18;
+/// A magnitude beyond this is no measurement, and has no place in a picture.
+pub(super) const MAGNITUDE_MAX: f64 = 1e18;
 
-/// The pictures of a table, in the order of its rows. None where it has no row.
+/// The pictures of a table, in the order of its rows; one without a point where it has no row.
 ///
 /// # Errors
 /// The name of a column that the table has not.
@@ -63,10 +67,11 @@ pub(super) fn panels(table: &TableRecord, plot: &PlotRecord) -> Result<Vec<Panel
             panels.len() - 1
         });
         for (series, column) in panels[index].series.iter_mut().zip(&lines) {
-            if let (Some(x), Some(y)) = (number(cell(x)), number(cell(*column))) {
-                series.add(x, y, plot);
-            }
+            series.add(cell(x), cell(*column), plot);
         }
+    }
+    if panels.is_empty() {
+        panels.push(empty_panel(table, plot, Vec::new()));
     }
     for series in panels.iter_mut().flat_map(|panel| &mut panel.series) {
         series.points.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -75,13 +80,17 @@ pub(super) fn panels(table: &TableRecord, plot: &PlotRecord) -> Result<Vec<Panel
 }
 
 impl Series {
-    fn add(&mut self, x: f64, y: f64, plot: &PlotRecord) {
-        let has_place = |value: f64, scale| scale == Scale::Linear || value > 0.0;
-        if has_place(x, plot.x_scale) && has_place(y, plot.y_scale) {
-            self.points.push((x, y));
-        } else {
-            self.off_scale += 1;
+    fn add(&mut self, x: &Value, y: &Value, plot: &PlotRecord) {
+        match (coordinate(x, plot.x_scale), coordinate(y, plot.y_scale)) {
+            (Ok(x), Ok(y)) => self.points.push((x, y)),
+            // The line's own cell says more of it than what all lines share.
+            (_, Err(kind)) => self.lack(false, kind),
+            (Err(kind), Ok(_)) => self.lack(kind != Kind::NotPositive, kind),
         }
+    }
+
+    fn lack(&mut self, of_x: bool, kind: Kind) {
+        *self.lacks.entry(Lack { of_x, kind }).or_default() += 1;
     }
 }
 
@@ -90,7 +99,7 @@ fn empty_panel(table: &TableRecord, plot: &PlotRecord, axes: Vec<(String, String
         name: name.clone(),
         host_clock: table.host_clock.contains(name),
         points: Vec::new(),
-        off_scale: 0,
+        lacks: BTreeMap::new(),
     });
     Panel {
         axes,
@@ -104,8 +113,18 @@ fn varies(table: &TableRecord, axis: usize) -> bool {
     values.any(|value| Some(value) != first)
 }
 
-fn number(value: &Value) -> Option<f64> {
-    value.as_f64().filter(|value| value.abs() <= MAGNITUDE_MAX)
+fn coordinate(value: &Value, scale: Scale) -> Result<f64, Kind> {
+    let value = match value {
+        Value::Null => return Err(Kind::Absent),
+        value => value.as_f64().ok_or(Kind::NoNumber)?,
+    };
+    if value.abs() > MAGNITUDE_MAX {
+        Err(Kind::Beyond)
+    } else if scale != Scale::Linear && value <= 0.0 {
+        Err(Kind::NotPositive)
+    } else {
+        Ok(value)
+    }
 }
 
 /// A value without quotes.

@@ -78,6 +78,7 @@ fn ladder(rungs: usize) -> Report {
             .map(|&name| name.to_owned())
             .into_iter()
             .collect(),
+        timed: names.iter().map(|&name| name.to_owned()).collect(),
         plot: Some(plot),
     }];
     report
@@ -345,7 +346,8 @@ fn what_is_not_in_a_picture_is_told() {
     assert_eq!(
         drawn(&plots[0]).without,
         [
-            "rung_2_ms: no numbers".to_owned(),
+            format!("rung_2_ms: no value in {} rows", points + 4),
+            "rung_0_ms: 1 point whose value is no number".to_owned(),
             format!("rung_0_ms: 2 points at or below zero, {off}"),
             format!("rung_1_ms: 1 point at or below zero, {off}"),
         ]
@@ -360,18 +362,128 @@ fn a_table_that_cannot_be_drawn_says_why() {
     let why = |report: &Report| plots(report)[0].drawn.clone().unwrap_err().to_string();
     let mut report = ladder(2);
     report.tables[0].rows.clear();
-    assert_eq!(
-        why(&report),
-        "no row has a number for n and for rung_0_ms, rung_1_ms"
-    );
-    report.device = crate::report::tests::on_sim().device;
+    assert_eq!(why(&report), "rung_0_ms, rung_1_ms: no row has a value");
+    let simulated = crate::report::tests::on_sim().device;
+    report.device = simulated.clone();
     assert_eq!(
         why(&report),
         "the simulated device has no clock, so rung_0_ms, rung_1_ms need hardware"
     );
+    let mut report = ladder(1);
+    report.tables[0].rows.clear();
+    report.device = simulated;
+    assert_eq!(
+        why(&report),
+        "the simulated device has no clock, so rung_0_ms needs hardware"
+    );
     let mut report = ladder(2);
     report.tables[0].columns[2] = "other".to_owned();
     assert_eq!(why(&report), "the table has no column `rung_1_ms`");
+    let mut report = ladder(1);
+    report.tables[0].plot.as_mut().unwrap().y.clear();
+    assert_eq!(why(&report), "the plot names no line");
+}
+
+/// A column that uses no time is missing for reasons of its own, whatever the device.
+#[test]
+fn without_a_clock_only_times_lack_one() {
+    let off = "at or below zero, which a logarithmic axis has no place for";
+    let cases = [
+        (json!(0), format!("l: 2 points {off}")),
+        (json!(-1.5), format!("l: 2 points {off}")),
+        (
+            json!("text"),
+            "l: 2 points whose value is no number".to_owned(),
+        ),
+        (
+            json!(true),
+            "l: 2 points whose value is no number".to_owned(),
+        ),
+        (
+            json!(2e18),
+            "l: 2 points whose value is beyond ±1e18".to_owned(),
+        ),
+        (
+            json!(null),
+            "l: no value in 2 rows (division by zero)".to_owned(),
+        ),
+    ];
+    for device in [h200().device, crate::report::tests::on_sim().device] {
+        for (cell, reason) in &cases {
+            let mut report = ladder(2);
+            report.device = device.clone();
+            let table = &mut report.tables[0];
+            table.columns = ["n", "l", "time"].map(str::to_owned).to_vec();
+            table.timed = vec!["time".to_owned()];
+            table.rows = [1, 2]
+                .map(|n| vec![json!(n), cell.clone(), Value::Null])
+                .to_vec();
+            table.notes = vec!["l: division by zero".to_owned()];
+            let lines = &mut table.plot.as_mut().unwrap().y;
+            *lines = vec!["l".to_owned()];
+            let why = |report: &Report| plots(report)[0].drawn.clone().unwrap_err().to_string();
+            let words = |reason: &str| match cell {
+                Value::Null => reason.to_owned(),
+                _ => reason.replace(" (division by zero)", ""),
+            };
+            assert_eq!(why(&report), words(reason));
+            report.tables[0]
+                .plot
+                .as_mut()
+                .unwrap()
+                .y
+                .push("time".to_owned());
+            let both = match report.device.is_simulated() {
+                true => {
+                    format!("the simulated device has no clock, so time needs hardware; {reason}")
+                }
+                false => format!("{reason}; time: no value in 2 rows"),
+            };
+            assert_eq!(why(&report), words(&both));
+            // The same lines beside one that is drawn.
+            report.tables[0].rows[0][2] = json!(0.5);
+            let without = drawn(&plots(&report)[0]).without.clone();
+            assert_eq!(without, [words(reason)]);
+        }
+    }
+}
+
+#[test]
+fn an_x_without_values_is_told_by_its_name() {
+    let mut report = ladder(1);
+    let table = &mut report.tables[0];
+    table.columns = ["n", "time", "l"].map(str::to_owned).to_vec();
+    table.timed = vec!["time".to_owned()];
+    table.rows = vec![vec![json!(1), Value::Null, json!(7)]];
+    let plot = table.plot.as_mut().unwrap();
+    (plot.x, plot.y) = ("time".to_owned(), vec!["l".to_owned()]);
+    let why = |report: &Report| plots(report)[0].drawn.clone().unwrap_err().to_string();
+    assert_eq!(why(&report), "l: no time in 1 row");
+    report.device = crate::report::tests::on_sim().device;
+    assert_eq!(
+        why(&report),
+        "the simulated device has no clock, so time needs hardware"
+    );
+    report.tables[0].rows[0][1] = json!("text");
+    report.tables[0].timed.clear();
+    assert_eq!(why(&report), "l: 1 point whose time is no number");
+}
+
+#[test]
+fn a_files_name_is_one_that_file_systems_take() {
+    let mut report = swept();
+    report.tables[0].suite = "s".repeat(400);
+    report.tables[1].suite = "s".repeat(401);
+    let mut again = report.tables[1].clone();
+    again.name.push('?');
+    report.tables.push(again);
+    let plots = plots(&report);
+    let files: BTreeSet<&str> = plots.iter().map(|plot| plot.file.as_str()).collect();
+    assert_eq!(files.len(), 3, "{files:#?}");
+    for file in files {
+        assert!(file.len() <= 255 && file.ends_with(".svg"), "{file}");
+        assert!(!file.ends_with("-2.svg"), "each by its own hash: {file}");
+    }
 }
 
 #[test]

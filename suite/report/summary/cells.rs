@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-/// A cell: integers with thousands separated, floats with about four digits, a dash for `null`.
+/// A cell: integers with thousands separated, floats with about four digits (below 0.001 and from 10¹⁵ on with an
+/// exponent), a dash for `null`.
 pub(super) fn number(value: &Value) -> String {
     match value {
         Value::Null => "–".to_owned(),
@@ -12,8 +13,26 @@ pub(super) fn number(value: &Value) -> String {
     }
 }
 
+/// From here on a number without an exponent is digits that nobody measured.
+const PLAIN_MAX: f64 = 1e15;
+
+fn scientific(value: f64) -> String {
+    format!("{value:.3e}")
+}
+
+/// So many decimals, where they say something: neither a row of digits nor a zero that is none.
+pub(super) fn fixed(value: f64, decimals: usize) -> String {
+    let a = value.abs();
+    let vanishes = a > 0.0 && a < 0.5 * 0.1f64.powi(decimals as i32);
+    match a >= PLAIN_MAX || vanishes {
+        true => scientific(value),
+        false => format!("{value:.decimals$}"),
+    }
+}
+
 fn float(value: f64) -> String {
     match value.abs() {
+        a if a >= PLAIN_MAX || (a > 0.0 && a < 1e-3) => scientific(value),
         a if a >= 1000.0 => grouped(&format!("{value:.0}")),
         a if a >= 100.0 => format!("{value:.1}"),
         a if a >= 10.0 => format!("{value:.2}"),

@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 
 use super::Grid;
-use super::cells::{grouped, plain};
+use super::cells::{fixed, grouped, plain};
 use crate::report::record::{CaseRecord, Report, Timing};
 
 /// The timing table of each case that has times to show. A control's times are of a kernel that is wrong.
@@ -111,15 +111,17 @@ fn measured_row(name: &str, timing: &Timing) -> Vec<String> {
     let range = timing.min_ms.zip(timing.max_ms);
     let mean = match (timing.batch_mean_ms, timing.median_ms) {
         (None, None) => NOT_VERIFIED.to_owned(),
-        (mean, _) => optional(mean, |v| format!("{v:.4}")),
+        (mean, _) => optional(mean, |v| fixed(v, 4)),
     };
     vec![
         row_name(name, timing),
         mean,
-        optional(timing.median_ms, |v| format!("{v:.4}")),
-        range.map_or_else(String::new, |(min, max)| format!("{min:.4} – {max:.4}")),
-        optional(timing.times_baseline, |v| format!("{v:.2}")),
-        optional(timing.gb_per_s, |v| format!("{v:.1}")),
+        optional(timing.median_ms, |v| fixed(v, 4)),
+        range.map_or_else(String::new, |(min, max)| {
+            format!("{} – {}", fixed(min, 4), fixed(max, 4))
+        }),
+        optional(timing.times_baseline, |v| fixed(v, 2)),
+        optional(timing.gb_per_s, |v| fixed(v, 1)),
         timing.launches.to_string(),
         timing.cache.clone(),
     ]

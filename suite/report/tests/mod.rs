@@ -166,6 +166,7 @@ fn passing() -> Report {
         ],
         notes: Vec::new(),
         host_clock: Vec::new(),
+        timed: Vec::new(),
         plot: None,
     };
     on_h200().into_report(cases, vec![table])

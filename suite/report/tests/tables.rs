@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use serde_json::{Value, json};
 
 use super::super::record::{CaseRecord, Timing};
-use super::super::tables::{Evaluate, Names, evaluate};
+use super::super::tables::{Evaluate, Names, evaluate, why_empty};
 use super::{case, passing};
 use crate::outcome::Reason;
 use crate::spec::model::{Expr, Place, Plot, Suite, Table};
@@ -180,6 +180,46 @@ fn a_value_that_exists_but_cannot_be_computed_is_noted() {
     let tables = evaluate(&[suite("keep", &columns)], &[zero], &Paths);
     assert_eq!(tables[0].rows, [[json!(26), Value::Null, json!(0)]]);
     assert_eq!(tables[0].notes, ["share: division by zero"]);
+}
+
+#[test]
+fn a_line_whose_cell_cannot_be_computed_stays() {
+    let case = |n: u64| {
+        let mut case = case("exact_compaction", 26, Outcome::Pass);
+        case.params.insert("n".to_owned(), json!(n));
+        case
+    };
+    let suites = [suite("n", &[("share", "exact_compaction.launches / n")])];
+    let tables = evaluate(&suites, &[case(0), case(7), case(0)], &Paths);
+    assert_eq!(
+        tables[0].rows,
+        [[json!(0), Value::Null], [json!(7), json!(1.0)]]
+    );
+    assert_eq!(tables[0].notes, ["share: division by zero"]);
+    let always = evaluate(&suites, &[case(0)], &Paths);
+    assert_eq!(always[0].rows, [[json!(0), Value::Null]]);
+    let mut report = passing();
+    report.tables = always;
+    let summary = crate::report::summary_markdown(&report);
+    assert!(summary.contains("| 0 | – |"), "{summary}");
+    assert!(summary.contains("share: division by zero"), "{summary}");
+}
+
+#[test]
+fn a_skipped_row_is_noted_where_no_line_has_a_value() {
+    let mut times = case("times", 26, Outcome::Pass);
+    let reason = Reason::new(ReasonKind::BuiltWithout, "the library");
+    times.skipped_rows = [("cub".to_owned(), reason)].into();
+    let columns = [("a", "rows.cub.launches"), ("a: b", "rows.cub.median_ms")];
+    let tables = evaluate(&[plotted(&[], &columns)], &[times], &Paths);
+    let why = "row cub is skipped (built without: the library)";
+    assert_eq!(
+        tables[0].notes,
+        [format!("a: {why}"), format!("a: b: {why}")]
+    );
+    assert_eq!(why_empty(&tables[0], "a"), [why]);
+    assert_eq!(why_empty(&tables[0], "a: b"), [why]);
+    assert_eq!(tables[0].timed, ["a: b"]);
 }
 
 #[test]

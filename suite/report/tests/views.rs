@@ -79,6 +79,40 @@ fn a_row_without_times_is_not_verified_wherever_it_ran() {
 }
 
 #[test]
+fn numbers_of_any_size_are_legible() {
+    let numbers = [
+        (0.0, "0.0000"),
+        (1e300, "1.000e300"),
+        (-2.5e300, "-2.500e300"),
+        (1e15, "1.000e15"),
+        (-9.99e14, "-999,000,000,000,000"),
+        (1e-300, "1.000e-300"),
+        (-0.000_25, "-2.500e-4"),
+        (0.001, "0.0010"),
+        (12.345_6, "12.35"),
+    ];
+    for (value, shown) in numbers {
+        let mut report = passing();
+        report.tables[0].rows = vec![vec![26.into(), value.into(), 1.into(), value.into()]];
+        let summary = summary_markdown(&report);
+        let line = format!("| 26 | {shown} | 1 | {shown} |");
+        assert!(summary.contains(&line), "{line}: {summary}");
+    }
+    let mut report = passing();
+    let timings = report.cases.iter_mut().flat_map(|c| c.timings.values_mut());
+    for timing in timings {
+        timing.gb_per_s = Some(1e300);
+        timing.median_ms = Some(1e-300);
+    }
+    let summary = summary_markdown(&report);
+    assert!(
+        summary.contains("1.000e300") && summary.contains("1.000e-300"),
+        "{summary}"
+    );
+    assert!(!summary.contains("000000000000000"), "{summary}");
+}
+
+#[test]
 fn the_missing_clock_is_told_once() {
     let mut report = simulated();
     report.cases.push(report.cases[1].clone());

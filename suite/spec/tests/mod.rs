@@ -119,6 +119,10 @@ fn names() -> Names {
                 None => Ok(()),
             }
         },
+        values: |wanted| match wanted.params.get("keep") {
+            Some(keep) if *keep > 256 => Err(format!("`{}`: keep {keep}", wanted.generator)),
+            _ => Ok(()),
+        },
         reference: |name, operand, _| {
             let known = [
                 "compact",

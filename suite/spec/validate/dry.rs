@@ -13,6 +13,7 @@ const COUNTS: &[&str] = &[
     "launches",
     "dropped_launches",
     "want_len",
+    "got_len",
     "got",
     "want",
     "runs",

@@ -3,14 +3,15 @@
 
 mod steps;
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use super::blocks::{View, first_profile, pick, product};
 use super::reach;
 use super::signatures::Launchable;
 use crate::expr::{ExprError, Scope, Value};
+use crate::spec::Wanted;
 use crate::spec::fields::Decoder;
-use crate::spec::model::{AxisValue, Check, Expect, Expr, Gate, Place, Suite};
+use crate::spec::model::{AxisValue, Check, Expect, Expr, Gate, Input, Place, Suite};
 use crate::terms::ReasonKind;
 
 /// Combinations of one block.
@@ -136,10 +137,40 @@ impl Evaluation<'_> {
         }
         let inputs: Vec<_> = self.view.inputs.values().copied().collect();
         for input in inputs {
-            self.length(&input.len);
-            for expr in input.params.values() {
-                self.int(expr);
+            let len = self.length(&input.len);
+            let params = input.params.iter();
+            let params: Vec<_> = params.map(|(name, expr)| (name, self.int(expr))).collect();
+            let known = params
+                .into_iter()
+                .map(|(name, value)| Some((name.clone(), value?)));
+            if let (Some(len), Some(params)) = (len, known.collect()) {
+                self.values(input, len as u64, params);
             }
+        }
+    }
+
+    /// Whether the generator can make this array, unless every gate expects that something cannot be set up.
+    fn values(&mut self, input: &Input, len: u64, params: BTreeMap<String, i64>) {
+        if self.judged_gates().is_empty() {
+            return;
+        }
+        let generator = self.expanded(&input.generator);
+        let names: Vec<&str> = params.keys().map(String::as_str).collect();
+        let checks = self.decoder.loader.names;
+        // Reported where the name is checked.
+        if (checks.generator)(&generator, &names).is_err() {
+            return;
+        }
+        let wanted = Wanted {
+            element: input.element,
+            generator: &generator,
+            params,
+            len,
+        };
+        if let Err(message) = (checks.values)(&wanted) {
+            let first = input.params.values().next();
+            let place = first.map_or(input.generator.place, |expr| expr.place);
+            self.report_at(place, message, None);
         }
     }
 

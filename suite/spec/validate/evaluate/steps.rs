@@ -83,7 +83,7 @@ impl Evaluation<'_> {
         }
     }
 
-    fn expanded(&self, name: &Template) -> String {
+    pub(super) fn expanded(&self, name: &Template) -> String {
         let scope = &self.scope;
         template::expand(&name.text, |axis| match scope.get(axis)? {
             Value::Int(v) => Some(AxisValue::Int(*v)),
