@@ -22,6 +22,7 @@ mod device;
 mod findings;
 mod flow;
 mod lanes;
+mod looks;
 mod machine;
 mod memory;
 mod module;

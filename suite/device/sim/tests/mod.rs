@@ -12,6 +12,7 @@ mod kernels;
 mod memory;
 mod rarer;
 mod single_pass;
+mod waits;
 mod warps;
 
 use std::fmt::Write;
