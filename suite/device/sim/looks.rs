@@ -6,11 +6,11 @@
 //! Carlo factorization algorithm", 1980): from an anchor that moves on ever more seldom, so that it comes to lie within
 //! any cycle. Looks are compared by 64-bit sums.
 //!
-//! A warp that goes round may still count, and so end. It is stuck where also its registers are what they were, with
-//! no change of memory between: then it does the same for ever.
+//! A warp that goes round may still count, and so end. It is stuck where also the registers that decide what it does are
+//! what they were, with no change of memory between: then it does the same for ever.
 
 use super::block::Warp;
-use super::lanes::{BITS, Frame, LANES};
+use super::lanes::{BITS, Class, FULL, Frame, LANES, Row};
 use super::memory::addresses;
 use super::program::{Access, Address, Atomic, Pc};
 
@@ -21,15 +21,17 @@ const SHORTEST: u64 = 64;
 /// Visits of the anchor that may be one lap.
 const VISITS: u32 = 64;
 
-/// What warps that go round and are not known to be stuck may cost before they are taken to be: with all rotations
-/// four million looks, some seconds, of warps that may count them or read the clock.
-const IDLE: u64 = 1 << 20;
+/// What warps that go round may cost before they are taken to be stuck though their registers differ, as those do of
+/// one who reads the clock, or whose count ends the loop.
+const IDLE: u64 = 1 << 22;
 /// What a turn costs besides its instructions.
 const TURN: u64 = 12;
-/// Most repeated looks between two whose registers are compared: that takes as long as many instructions.
-const SPARSE: u32 = 1 << 10;
-/// How often lanes then let others of their warp go first, without any change of memory, before the launch hangs.
+/// How much of that a launch may have without any change of memory: four million looks, some seconds.
+const HANG: u64 = 1 << 26;
+/// How often without any change lanes that are stuck let others of their warp go first.
 const ROTATIONS: u32 = 64;
+/// Repeated looks whose registers are compared with those at one of them.
+const COMPARED: u64 = 64;
 
 /// What one warp has seen. Times are its own instructions.
 #[derive(Clone, Debug, Default)]
@@ -51,11 +53,11 @@ pub struct Looks {
     visits_wanted: u32,
     /// Until when it goes round, unless it is seen to do so again.
     until: u64,
-    /// Registers at a repeated look, and the period they are of.
-    state: Option<(u64, u64)>,
-    /// Repeated looks since then, and those after which to compare.
-    repeated: u32,
-    compared: u32,
+    /// Registers at a repeated look of a quiet period.
+    state: u64,
+    period: u64,
+    /// Repeated looks in that period.
+    repeated: u64,
     /// The period in which it is stuck.
     stuck: Option<u64>,
 }
@@ -111,24 +113,25 @@ impl Looks {
         (self.lap, self.lap_before, self.lap_at) = (0, None, now);
     }
 
-    /// At a repeated look of a quiet period: whether its registers are to be compared. Ever more seldom, as those of
-    /// one who counts differ every time.
+    /// At a repeated look of a quiet period: whether its registers are to be compared. Ever more seldom, as where a
+    /// count decides they differ every time.
     pub fn wants_state(&mut self, period: u64) -> bool {
-        if self.state.is_none_or(|(_, of)| of != period) {
-            self.compared = 0;
+        if self.period != period {
+            (self.period, self.repeated) = (period, 0);
         }
         self.repeated += 1;
-        self.repeated > self.compared
+        let power = 1 << self.repeated.ilog2();
+        self.repeated - power < COMPARED
     }
 
-    /// Notes the registers at a repeated look of a quiet period.
-    pub fn compare(&mut self, state: u64, period: u64) {
-        if self.state == Some((state, period)) {
-            self.stuck = Some(period);
+    /// Compares its registers with those kept, which are ever older, as with the anchor.
+    pub fn compare(&mut self, state: u64) {
+        if self.repeated > 1 && state == self.state {
+            self.stuck = Some(self.period);
         }
-        self.state = Some((state, period));
-        self.repeated = 0;
-        self.compared = (2 * self.compared + 1).min(SPARSE);
+        if self.repeated.is_power_of_two() {
+            self.state = state;
+        }
     }
 
     /// After a turn: whether it does what it has done before.
@@ -166,6 +169,8 @@ pub struct Watch {
     /// What it has cost so far, in warp instructions.
     cost: u64,
     rotations: u32,
+    /// What was spent in vain since memory last changed.
+    idle: u64,
 }
 
 impl Watch {
@@ -180,7 +185,7 @@ impl Watch {
         let fresh = std::mem::take(&mut self.fresh);
         let open = std::mem::take(&mut self.open);
         if changed {
-            self.rotations = 0;
+            (self.rotations, self.idle) = (0, 0);
         }
         if changed || fresh {
             self.begin_period(false);
@@ -190,9 +195,10 @@ impl Watch {
             self.quiet = true;
             return Next::GoOn;
         }
+        self.idle += if open { self.cost } else { 0 };
         self.begin_period(true);
         self.rotations += 1;
-        if self.rotations > ROTATIONS {
+        if self.rotations > ROTATIONS || self.idle >= HANG {
             Next::Hang
         } else {
             Next::Rotate
@@ -229,18 +235,21 @@ pub fn unchanged(place: u64, frame: &Frame<'_>, atomic: &Atomic, mask: u32) -> u
     })
 }
 
-/// All that decides what a warp does next, but memory and the instruction it is at.
-pub fn state(warp: &Warp, frame: &Frame<'_>) -> u64 {
-    let masks = frame.predicates.iter().copied();
-    let masks = masks.chain(warp.stack.iter().flat_map(|s| [s.pc, s.active]));
-    let masks = masks.fold(0, |state, word| mix(state, u64::from(word)));
-    let narrow = frame.narrow.iter();
-    let narrow = narrow.fold(masks, |state, row| mix(state, sum(row, u32::MAX)));
-    let wide = frame.wide.iter();
-    wide.fold(narrow, |state, row| mix(state, sum(row, u32::MAX)))
+/// All that decides what a warp does next, but memory and the instruction it is at: its decisive rows and what waits.
+pub fn state(warp: &Warp, frame: &Frame<'_>, decisive: &[(Class, Row)]) -> u64 {
+    let waiting = warp.stack.iter().flat_map(|split| [split.pc, split.active]);
+    let waiting = waiting.fold(0, |state, word| mix(state, u64::from(word)));
+    decisive.iter().fold(waiting, |state, &(class, row)| {
+        let row = match class {
+            Class::Narrow => sum_of(frame, row, false, FULL),
+            Class::Wide => sum_of(frame, row, true, FULL),
+            Class::Predicate => u64::from(frame.predicates[usize::from(row)]),
+        };
+        mix(state, row)
+    })
 }
 
-fn sum_of(frame: &Frame<'_>, row: u16, wide: bool, mask: u32) -> u64 {
+fn sum_of(frame: &Frame<'_>, row: Row, wide: bool, mask: u32) -> u64 {
     if wide {
         sum(&frame.wide[usize::from(row)], mask)
     } else {

@@ -17,6 +17,7 @@ mod alu;
 mod barrier;
 mod block;
 mod collective;
+mod decisive;
 mod decode;
 mod device;
 mod findings;

@@ -133,8 +133,8 @@ impl Running<'_> {
         if let Some(period) = self.quiet
             && self.warp.looks.wants_state(period)
         {
-            let state = looks::state(self.warp, &self.frame);
-            self.warp.looks.compare(state, period);
+            let state = looks::state(self.warp, &self.frame, &self.at.kernel.decisive);
+            self.warp.looks.compare(state);
         }
         Some(self.pass(pc))
     }

@@ -3,6 +3,7 @@
 
 use super::{kernel, launch, pointer};
 use crate::device::sim::SimDevice;
+use crate::device::sim::looks::{Looks, Next, Watch};
 use crate::device::{Access, Argument, Device};
 use crate::outcome::Fault;
 use crate::terms::ReasonKind;
@@ -156,7 +157,7 @@ fn polls_of_many_words_hang() {
     );
 }
 
-/// What counts its looks is never in the state it was in.
+/// One who counts its looks is never in the state it was in, but the count decides nothing.
 #[test]
 fn polls_that_count_hang() {
     assert_hangs(
@@ -205,4 +206,62 @@ fn blocks_that_compute_for_long_run_one_after_another() {
         WAIT: atom.global.or.b32 %r6, [%d1+4], 0; setp.eq.u32 %p3, %r6, 0; @%p3 bra WAIT; bra NEXT;
         SET: mov.u32 %r6, 1; st.global.u32 [%d1+4], %r6;";
     assert_eq!(try_run(&body(wait), 4, &[0, 0]).unwrap(), [3, 0, 1, 2]);
+}
+
+/// Looks that repeat are seen to, however they are laid out; what walks is not, even where it comes back to one place.
+#[test]
+fn cycles_of_looks_are_found() {
+    let goes_round = |look: &dyn Fn(u64) -> u64| {
+        let mut looks = Looks::default();
+        for step in 1..100_000 {
+            looks.saw(look(step), 5 * step);
+            looks.ran = 5 * step;
+        }
+        looks.goes_round()
+    };
+    let cycles: [&[u64]; 4] = [&[7], &[7, 8], &[7, 8, 7, 9, 7, 7, 8], &[1, 1, 1, 2]];
+    for cycle in cycles {
+        assert!(
+            goes_round(&|step| cycle[step as usize % cycle.len()]),
+            "{cycle:?}"
+        );
+        // After a walk.
+        let after = |step| {
+            if step < 30_000 {
+                100 + step
+            } else {
+                cycle[step as usize % cycle.len()]
+            }
+        };
+        assert!(goes_round(&after), "{cycle:?}");
+    }
+    assert!(goes_round(&|step| step % 10_000));
+    assert!(!goes_round(&|step| step));
+    assert!(!goes_round(&|step| if step.is_multiple_of(5) {
+        7
+    } else {
+        step
+    }));
+}
+
+/// Warps that go round without being known to be stuck: their lanes take turns, and some seconds on they hang.
+#[test]
+fn a_launch_without_anything_new_hangs_at_last() {
+    let mut watch = Watch::default();
+    let (mut turns, mut rotations) = (0_u64, 0);
+    loop {
+        watch.open = true;
+        watch.add_turn(4);
+        turns += 1;
+        match watch.end_round() {
+            Next::GoOn => {}
+            Next::Rotate => rotations += 1,
+            Next::Hang => break,
+        }
+    }
+    assert!((1 << 22..5 << 20).contains(&turns), "{turns}");
+    assert!((10..20).contains(&rotations), "{rotations}");
+    // Those that are stuck need no patience.
+    let ends = (0..100).position(|_| watch.end_round() == Next::Hang);
+    assert!(ends.is_some());
 }
