@@ -6,8 +6,8 @@
 //! Carlo factorization algorithm", 1980): from an anchor that moves on ever more seldom, so that it comes to lie within
 //! any cycle. Looks are compared by 64-bit sums.
 //!
-//! A warp that goes round may still count, and so end. It is stuck where also the registers that decide what it does are
-//! what they were, with no change of memory between: then it does the same for ever.
+//! A warp that goes round may still count, and so end. It is stuck where also the registers that decide what it does
+//! are what they were, with no change of memory between: then it does the same for ever.
 
 use super::block::Warp;
 use super::lanes::{BITS, Class, FULL, Frame, LANES, Row};

@@ -2,8 +2,9 @@
 //!
 //! A warp runs until it waits, leaves, or its turn is over, then the next one. A kernel that never looks at what other
 //! blocks write runs block after block, in grid order, with long turns: always the same order, so a missing barrier
-//! fails every time, and in the same way. As soon as a block of it only spins, and from the start for a kernel that
-//! polls global memory, all blocks that the simulated card holds at once are resident and take turns.
+//! fails every time, and in the same way. Once all warps of a block only spin, or it has run for very long, and from
+//! the start for a kernel that polls global memory, all blocks that the simulated card holds at once are resident and
+//! take turns. What only spins is for `looks` to say.
 
 use super::block::{Block, Shape, State, Warp};
 use super::findings::Recorder;
