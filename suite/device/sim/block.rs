@@ -4,6 +4,7 @@
 //! scheduler can decide who goes on.
 
 use super::lanes::{Class, FALSE, FULL, Frame, LANES, TRUE};
+use super::looks::Looks;
 use super::memory::Region;
 use super::program::{self, Kernel, Pc, RowCounts, Special};
 use super::residency::SMS;
@@ -38,6 +39,7 @@ pub struct Warp {
     pub exited: u32,
     /// What the barrier it waits at does when it completes.
     pub pending: Option<Pending>,
+    pub looks: Looks,
 }
 
 /// A barrier that a warp has reached.
@@ -116,6 +118,7 @@ impl Block {
             stack: Vec::with_capacity(2 * LANES),
             exited: FULL,
             pending: None,
+            looks: Looks::default(),
         };
         self.warps.resize(warps, warp);
         for number in 0..warps {
@@ -168,6 +171,7 @@ impl Block {
             warp.stack.clear();
             warp.exited = !active;
             warp.pending = None;
+            warp.looks = Looks::default();
             let frame = self.frame(number);
             for &(class, row) in &kernel.zeroed {
                 match class {
@@ -285,7 +289,7 @@ impl Warp {
 
     /// Lets other lanes go first, in a warp whose running lanes only wait: those on another side of the branch, else
     /// those that wait at the meeting point, who then go on without waiting there. As compute capability 7.0 and later
-    /// promise, every lane gets on at some time.
+    /// promise, every lane gets on at some time. What it has seen is forgotten if others go first.
     pub fn rotate(&mut self) {
         let meet = self.now.reconverge;
         let siblings = self.stack.iter().rev();
@@ -294,6 +298,7 @@ impl Warp {
         if first < self.stack.len() {
             self.stack.push(self.now);
             self.now = self.stack.remove(first);
+            self.looks.forget();
         } else if let Some(join) = self.stack.last_mut() {
             let arrived = join.active & !self.now.active & !self.exited;
             if arrived != 0 {
@@ -306,6 +311,7 @@ impl Warp {
                     ..*join
                 };
                 *join = waiting;
+                self.looks.forget();
             }
         }
     }

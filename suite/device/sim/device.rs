@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::block::{Block, Shape};
 use super::findings::Recorder;
+use super::looks::Watch;
 use super::machine::Machine;
 use super::memory::{GlobalMemory, Region};
 use super::module::Module;
@@ -294,8 +295,7 @@ impl Device for SimDevice {
             blocks: &mut self.blocks,
             current: 0,
             turns: Turns::default(),
-            idle_rounds: 0,
-            busy: false,
+            watch: Watch::default(),
             recorder: Recorder::default(),
             executed: 0,
             fuel: self.fuel,

@@ -2,12 +2,14 @@
 //!
 //! A warp runs until it waits, leaves, or its turn is over, then the next one. A kernel that never looks at what other
 //! blocks write runs block after block, in grid order, with long turns: always the same order, so a missing barrier
-//! fails every time, and in the same way. As soon as a block of it only spins, and from the start for a kernel that
-//! polls global memory, all blocks that the simulated card holds at once are resident and take turns.
+//! fails every time, and in the same way. Once all warps of a block only spin, or it has run for very long, and from
+//! the start for a kernel that polls global memory, all blocks that the simulated card holds at once are resident and
+//! take turns. What only spins is for `looks` to say.
 
-use super::block::{Block, Shape, State};
+use super::block::{Block, Shape, State, Warp};
 use super::findings::Recorder;
 use super::lanes::LANES;
+use super::looks::{Next, Watch};
 use super::memory::{GlobalMemory, Region, Spaces};
 use super::program::Kernel;
 use super::reporter::Reporter;
@@ -17,13 +19,6 @@ use crate::outcome::Fault;
 
 /// Warp instructions after which a block that runs alone lets others start, whatever it does.
 const BLOCK_TURN: u64 = 1 << 22;
-
-/// Idle rounds after which lanes that wait let other lanes of their warp go first. Not at once: lanes that wait for
-/// another block should find those of their warp where they left them.
-const PATIENCE: u32 = 64;
-
-/// Idle rounds after which the launch counts as hanging, before its budget is spent.
-const HANG: u32 = 1 << 14;
 
 /// One launch on one device.
 pub struct Machine<'a> {
@@ -37,15 +32,24 @@ pub struct Machine<'a> {
     /// Index of the block that runs.
     pub current: usize,
     pub turns: Turns,
-    /// Rounds over all resident blocks in which every warp only span, one after another.
-    pub idle_rounds: u32,
-    /// Whether in this round some warp did anything else.
-    pub busy: bool,
+    pub watch: Watch,
     pub recorder: Recorder,
     /// Thread instructions run so far.
     pub executed: u64,
     /// Warp instructions left before the launch counts as hanging.
     pub fuel: u64,
+}
+
+/// The blocks of a launch, those that run and those that have yet to start.
+struct Queue {
+    grid: Grid,
+    /// Storage of resident blocks, the one that has waited longest first. One that ends gives its storage to the next
+    /// of the grid; storage falls idle only when the grid has no more.
+    resident: Vec<usize>,
+    wanted: usize,
+    most: usize,
+    /// Whether some block is stuck at its barriers.
+    stuck: bool,
 }
 
 /// How a block's turn ended.
@@ -62,55 +66,73 @@ impl Machine<'_> {
     /// A trap, an instruction budget spent, or what this device cannot run.
     pub fn run(&mut self) -> Result<(), Fault> {
         let most = resident_blocks(self.kernel, &self.shape);
-        let mut wanted = if self.kernel.polls { most } else { 1 };
-        let mut grid = Grid::new(self.shape.grid);
-        // Resident blocks, the one that has waited longest first. One that ends gives its storage to the next of the
-        // grid; storage falls idle only when the grid has no more.
-        let mut resident = Vec::new();
-        let mut stuck = false;
+        let mut queue = Queue {
+            grid: Grid::new(self.shape.grid),
+            resident: Vec::new(),
+            wanted: if self.kernel.polls { most } else { 1 },
+            most,
+            stuck: false,
+        };
         loop {
-            while resident.len() < wanted
-                && let Some(index) = grid.next()
-            {
-                self.prepare(resident.len());
-                self.blocks[resident.len()].start(index, self.kernel, &self.shape);
-                resident.push(resident.len());
-            }
-            if resident.is_empty() {
+            self.fill(&mut queue);
+            if queue.resident.is_empty() {
                 return Ok(());
             }
-            self.busy = false;
-            let mut turn = 0;
-            while let Some(&slot) = resident.get(turn) {
-                self.current = slot;
-                let left = self.run_block()?;
-                stuck |= left == Left::Stuck;
-                if self.recorder.is_flooded() {
-                    return Ok(());
-                }
-                match left {
-                    Left::Yielded => {
-                        wanted = most;
-                        turn += 1;
-                    }
-                    Left::Ended | Left::Stuck => match grid.next() {
-                        Some(index) => {
-                            self.blocks[slot].start(index, self.kernel, &self.shape);
-                            turn += 1;
-                        }
-                        None => drop(resident.remove(turn)),
-                    },
-                }
+            self.round(&mut queue)?;
+            if self.recorder.is_flooded() {
+                return Ok(());
             }
-            // A block that is stuck has its finding; those that only wait for it add nothing.
-            if self.idle_rounds >= HANG && !resident.is_empty() {
-                return if stuck { Ok(()) } else { Err(self.hang()) };
+            match self.watch.end_round() {
+                Next::GoOn => {}
+                Next::Rotate => self.rotate(&queue.resident),
+                // A block that is stuck has its finding; those that only wait for it add nothing.
+                Next::Hang if queue.stuck => return Ok(()),
+                Next::Hang => return Err(self.hang()),
             }
-            self.idle_rounds = if self.busy {
-                0
+        }
+    }
+
+    /// Starts blocks until as many as wanted are resident.
+    fn fill(&mut self, queue: &mut Queue) {
+        while queue.resident.len() < queue.wanted
+            && let Some(index) = queue.grid.next()
+        {
+            let slot = queue.resident.len();
+            self.prepare(slot);
+            self.blocks[slot].start(index, self.kernel, &self.shape);
+            queue.resident.push(slot);
+        }
+    }
+
+    /// Gives each resident block its turn.
+    fn round(&mut self, queue: &mut Queue) -> Result<(), Fault> {
+        let mut turn = 0;
+        while let Some(&slot) = queue.resident.get(turn) {
+            self.current = slot;
+            let left = self.run_block()?;
+            if self.recorder.is_flooded() {
+                return Ok(());
+            }
+            queue.stuck |= left == Left::Stuck;
+            if left == Left::Yielded {
+                queue.wanted = queue.most;
+                turn += 1;
+            } else if let Some(index) = queue.grid.next() {
+                self.blocks[slot].start(index, self.kernel, &self.shape);
+                turn += 1;
             } else {
-                self.idle_rounds.saturating_add(1)
-            };
+                queue.resident.remove(turn);
+            }
+        }
+        Ok(())
+    }
+
+    /// In every warp that is ready, lets lanes that have waited go first.
+    fn rotate(&mut self, resident: &[usize]) {
+        for &slot in resident {
+            let warps = self.blocks[slot].warps.iter_mut();
+            let ready = warps.filter(|warp| warp.state == State::Ready);
+            ready.for_each(Warp::rotate);
         }
     }
 
@@ -129,16 +151,17 @@ impl Machine<'_> {
         self.blocks[slot].prepare(self.kernel, &self.shape, slot);
     }
 
-    /// Gives each warp of the current block its turn: once where blocks take turns, else for as long as one gets on.
+    /// Gives each warp of the current block its turn: once where blocks take turns, else again and again until the
+    /// block has ended, only spins, or has had its own turn.
     fn run_block(&mut self) -> Result<Left, Fault> {
         let before = self.fuel;
         loop {
-            let (mut ready, mut waiting, mut advanced) = (false, false, false);
+            let (mut ready, mut waiting, mut spun) = (false, false, true);
             for number in 0..self.blocks[self.current].warps.len() {
                 match self.blocks[self.current].warps[number].state {
                     State::Ready => {
                         ready = true;
-                        advanced |= self.turn(number)?;
+                        spun &= self.turn(number)?;
                         if self.recorder.is_flooded() {
                             return Ok(Left::Ended);
                         }
@@ -154,40 +177,38 @@ impl Machine<'_> {
             if !ready {
                 return Ok(Left::Ended);
             }
-            if self.kernel.polls || !advanced || before - self.fuel > BLOCK_TURN {
+            if self.kernel.polls || spun || before - self.fuel > BLOCK_TURN {
                 return Ok(Left::Yielded);
             }
         }
     }
 
-    /// Runs one warp until it pauses; whether it came to a barrier or its end.
+    /// Runs one warp until it pauses; whether it only slept or looked again, and changed nothing.
     fn turn(&mut self, number: usize) -> Result<bool, Fault> {
-        match self.run_warp(number)? {
+        let (pause, wrote) = self.run_warp(number)?;
+        match pause {
             Pause::Turn | Pause::Spins if self.fuel == 0 => {
                 let name = &self.kernel.name;
                 return Err(Fault::hang(format!(
                     "kernel {name} did not end within its instruction budget"
                 )));
             }
-            Pause::Turn => {
-                self.busy = true;
-                return Ok(false);
-            }
-            Pause::Spins => {
-                // Nobody else will write what it waits for: other lanes of its own have to.
-                if self.idle_rounds >= PATIENCE {
-                    self.blocks[self.current].warps[number].rotate();
-                }
-                return Ok(false);
+            Pause::Turn | Pause::Spins => {
+                let looks = &self.blocks[self.current].warps[number].looks;
+                self.watch.changed |= wrote;
+                self.watch.fresh |= !looks.goes_round();
+                self.watch.open |= !looks.is_stuck(self.watch.period);
+                return Ok(pause == Pause::Spins && !wrote);
             }
             Pause::Barrier => self.arrive(number)?,
             Pause::Exited => self.complete_barriers(),
         }
-        self.busy = true;
-        Ok(true)
+        self.watch.changed = true;
+        Ok(false)
     }
 
-    fn run_warp(&mut self, number: usize) -> Result<Pause, Fault> {
+    /// Why it paused, and whether it has changed memory.
+    fn run_warp(&mut self, number: usize) -> Result<(Pause, bool), Fault> {
         let kernel = self.kernel;
         let block = &mut self.blocks[self.current];
         let at = Reporter {
@@ -207,6 +228,7 @@ impl Machine<'_> {
             first_thread: (LANES * number) as u64,
         };
         let turn = self.fuel.min(self.turns.next(kernel.polls));
+        let ran = warp.looks.ran;
         let mut thread = Running {
             at,
             warp,
@@ -215,13 +237,16 @@ impl Machine<'_> {
             recorder: &mut self.recorder,
             executed: self.executed,
             left: turn,
-            polled: None,
+            until: ran + turn,
+            quiet: self.watch.quiet.then_some(self.watch.period),
             wrote: false,
         };
         let pause = thread.run(&kernel.code);
-        self.busy |= thread.wrote;
+        let spent = turn - thread.left;
+        thread.warp.looks.ran += spent;
         self.executed = thread.executed;
-        self.fuel -= turn - thread.left;
-        pause
+        self.fuel -= spent;
+        self.watch.add_turn(spent);
+        Ok((pause?, thread.wrote))
     }
 }

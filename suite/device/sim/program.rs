@@ -22,6 +22,8 @@ pub struct Kernel {
     pub specials: Vec<(Row, Special)>,
     /// Rows that may be read before they are written: zeroed when a block starts.
     pub zeroed: Vec<(super::lanes::Class, Row)>,
+    /// Rows that decide where a warp goes.
+    pub decisive: Vec<(super::lanes::Class, Row)>,
     pub params: Vec<ParamSlot>,
     pub param_bytes: u64,
     pub static_shared_bytes: u64,

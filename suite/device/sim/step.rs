@@ -4,8 +4,9 @@ use super::block::{Pending, Warp};
 use super::collective;
 use super::findings::Recorder;
 use super::lanes::{FULL, Frame};
+use super::looks;
 use super::memory::Spaces;
-use super::program::{Access, Atomic, Instruction, Kind, Pc};
+use super::program::{Access, Atomic, Barrier, Instruction, Kind, Pc};
 use super::reporter::Reporter;
 use crate::outcome::Fault;
 
@@ -15,9 +16,9 @@ pub enum Pause {
     Exited,
     /// At a barrier, not yet counted.
     Barrier,
-    /// The instructions of its turn are used up, or it sleeps.
+    /// The instructions of its turn are used up.
     Turn,
-    /// It would only look again at what others have yet to write.
+    /// It sleeps, or has looked again at what others have yet to write.
     Spins,
 }
 
@@ -31,8 +32,10 @@ pub struct Running<'a> {
     pub executed: u64,
     /// Instructions left in this turn.
     pub left: u64,
-    /// The instruction that last polled in this turn.
-    pub polled: Option<Pc>,
+    /// Its own instructions run by the time this turn is used up.
+    pub until: u64,
+    /// The launch's period, if nothing is new in it so far.
+    pub quiet: Option<u64>,
     /// Whether it has changed memory in this turn.
     pub wrote: bool,
 }
@@ -122,10 +125,18 @@ impl Running<'_> {
         changed
     }
 
-    /// Whether a loop has come round to an instruction that polls: one that is not past the last one of this turn. A
-    /// loop over several has to go back to the first of them, too.
-    fn is_repeated(&mut self, pc: Pc) -> bool {
-        self.polled.replace(pc).is_some_and(|last| pc <= last)
+    /// Notes what the warp has seen; ends the turn if it has seen that before.
+    fn look(&mut self, look: u64, pc: Pc) -> Option<Pause> {
+        if !self.warp.looks.saw(look, self.until - self.left) {
+            return None;
+        }
+        if let Some(period) = self.quiet
+            && self.warp.looks.wants_state(period)
+        {
+            let state = looks::state(self.warp, &self.frame, &self.at.kernel.decisive);
+            self.warp.looks.compare(state);
+        }
+        Some(self.pass(pc))
     }
 
     /// Ends the turn after an instruction.
@@ -142,45 +153,23 @@ impl Running<'_> {
     fn rare(&mut self, kind: &Kind, pc: Pc, mask: u32) -> Result<Option<Pause>, Fault> {
         match kind {
             Kind::Poll(access) => {
-                if self.is_repeated(pc) {
-                    // It loads when its next turn starts, and so sees what the others wrote.
-                    self.executed -= u64::from(mask.count_ones());
-                    return Ok(Some(Pause::Spins));
-                }
+                let place = looks::place(&self.frame, &access.address, pc, mask);
                 self.load(access, pc, mask);
+                let look = looks::loaded(place, &self.frame, access, mask);
+                return Ok(self.look(look, pc));
             }
             Kind::Atomic(atomic) => {
-                let changed = self.atomic(atomic, pc, mask);
-                if !changed && self.is_repeated(pc) {
-                    return Ok(Some(self.pass(pc)));
+                let place = looks::place(&self.frame, &atomic.address, pc, mask);
+                if !self.atomic(atomic, pc, mask) {
+                    let look = looks::unchanged(place, &self.frame, atomic, mask);
+                    return Ok(self.look(look, pc));
                 }
             }
+            Kind::Barrier(barrier) => return self.barrier(barrier, pc, mask).map(Some),
+            Kind::Trap => return Err(self.at.trapped(pc)),
+            Kind::Yield => return Ok(Some(self.pass(pc))),
             Kind::Param { access, offset } => {
                 collective::param(&mut self.frame, self.spaces.params, access, *offset, mask);
-            }
-            Kind::Barrier(barrier) => {
-                if mask != self.warp.live() {
-                    if !barrier.aligned {
-                        return Err(self.at.unsupported(
-                            pc,
-                            "part of a warp waits at a barrier that is not aligned",
-                        ));
-                    }
-                    self.at.divergent(self.recorder, pc, mask, self.warp.live());
-                }
-                self.warp.pending = Some(Pending {
-                    barrier: *barrier,
-                    pc,
-                });
-                self.warp.now.pc = pc + 1;
-                return Ok(Some(Pause::Barrier));
-            }
-            Kind::Trap => return Err(self.at.trapped(pc)),
-            Kind::Yield => {
-                // One who sleeps and has not looked at memory waits for time, which goes on.
-                let pause = self.pass(pc);
-                let slept = pause == Pause::Spins && self.polled.is_none();
-                return Ok(Some(if slept { Pause::Turn } else { pause }));
             }
             Kind::Clock { d, wide, high } => {
                 let now = if *high {
@@ -190,18 +179,37 @@ impl Running<'_> {
                 };
                 collective::clock(&mut self.frame, *d, *wide, now, mask);
             }
-            other => {
-                let live = self.warp.live();
-                let mut rest = mask;
-                while rest != 0 {
-                    let group = collective::group(&self.frame, other, rest);
-                    if let Some(named) = collective::run(&mut self.frame, other, group) {
-                        self.at.membermask(self.recorder, pc, group, named, live);
-                    }
-                    rest &= !group;
-                }
-            }
+            other => self.together(other, pc, mask),
         }
         Ok(None)
+    }
+
+    fn barrier(&mut self, barrier: &Barrier, pc: Pc, mask: u32) -> Result<Pause, Fault> {
+        if mask != self.warp.live() {
+            if !barrier.aligned {
+                let what = "part of a warp waits at a barrier that is not aligned";
+                return Err(self.at.unsupported(pc, what));
+            }
+            self.at.divergent(self.recorder, pc, mask, self.warp.live());
+        }
+        self.warp.pending = Some(Pending {
+            barrier: *barrier,
+            pc,
+        });
+        self.warp.now.pc = pc + 1;
+        Ok(Pause::Barrier)
+    }
+
+    /// What the lanes named by one membermask do together.
+    fn together(&mut self, kind: &Kind, pc: Pc, mask: u32) {
+        let live = self.warp.live();
+        let mut rest = mask;
+        while rest != 0 {
+            let group = collective::group(&self.frame, kind, rest);
+            if let Some(named) = collective::run(&mut self.frame, kind, group) {
+                self.at.membermask(self.recorder, pc, group, named, live);
+            }
+            rest &= !group;
+        }
     }
 }

@@ -45,6 +45,9 @@ impl Decoder<'_> {
         for ((row, source), &class) in rows.iter_mut().zip(sources).zip(operation.sources) {
             *row = self.rows.source(source, class)?;
         }
+        if matches!(opcode, "addc" | "subc" | "madc") || modifiers.split('.').any(|m| m == "cc") {
+            self.rows.carry();
+        }
         let d = self.rows.destination(d, operation.d)?;
         let [a, b, c, e] = rows;
         Ok(Kind::Alu(operation.run, Operands { d, a, b, c, e }))

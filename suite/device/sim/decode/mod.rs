@@ -13,6 +13,7 @@ mod warp;
 
 use std::collections::HashMap;
 
+use super::decisive;
 use super::flow::{Blocks, Usage};
 use super::lanes::{FULL, TRUE};
 use super::memory::{CONST_WINDOW, LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW};
@@ -113,6 +114,7 @@ pub fn decode(
             .into_iter()
             .filter(|&row| !rows.is_preset(row))
             .collect(),
+        decisive: decisive::rows(&code, &usage),
         code,
         origin,
         rows: counts,

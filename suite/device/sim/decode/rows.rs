@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::super::flow::Usage;
-use super::super::lanes::{Class, FALSE, FIRST_PREDICATE, Row, SINK, SINK_DATA, TRUE};
+use super::super::lanes::{CARRY, Class, FALSE, FIRST_PREDICATE, Row, SINK, SINK_DATA, TRUE};
 use super::super::program::{RowCounts, Space, Special};
 use super::{Places, Wrong, window};
 use crate::image::ptx::{Body, Immediate, Operand, Type, TypeClass};
@@ -66,6 +66,12 @@ impl<'a> Rows<'a> {
 
     pub(super) fn take_usage(&mut self) -> Usage {
         std::mem::take(&mut self.usage)
+    }
+
+    /// Notes the condition code as both read and written.
+    pub(super) fn carry(&mut self) {
+        self.usage.reads.push((Class::Predicate, CARRY));
+        self.usage.writes.push((Class::Predicate, CARRY));
     }
 
     pub(super) fn counts(&self) -> RowCounts {

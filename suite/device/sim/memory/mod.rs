@@ -12,7 +12,7 @@ mod global;
 mod region;
 mod spaces;
 
-pub use access::{Violation, Violations};
+pub use access::{Violation, Violations, addresses};
 pub use global::GlobalMemory;
 pub use region::Region;
 pub use spaces::Spaces;

@@ -1,6 +1,7 @@
 //! The interpreter against values worked out by hand or by an independent formula, and each detector against its
 //! smallest violation.
 
+mod accesses;
 mod bits;
 mod calls;
 mod control;
@@ -12,6 +13,7 @@ mod kernels;
 mod memory;
 mod rarer;
 mod single_pass;
+mod waits;
 mod warps;
 
 use std::fmt::Write;
