@@ -5,7 +5,7 @@ use super::collective;
 use super::findings::Recorder;
 use super::lanes::{FULL, Frame};
 use super::looks;
-use super::memory::Spaces;
+use super::memory::{Spaces, Violations};
 use super::program::{Access, Atomic, Barrier, Instruction, Kind, Pc};
 use super::reporter::Reporter;
 use crate::outcome::Fault;
@@ -80,19 +80,19 @@ impl Running<'_> {
         Ok(Pause::Turn)
     }
 
+    #[cold]
+    fn report(&mut self, access: &Access, pc: Pc, violations: &Violations) {
+        let bytes = u64::from(access.bytes) * u64::from(access.count);
+        let space = access.address.space;
+        self.at
+            .memory(self.recorder, &self.spaces, pc, space, bytes, violations);
+    }
+
     #[inline(always)]
     fn load(&mut self, access: &Access, pc: Pc, mask: u32) {
         let violations = self.spaces.load(&mut self.frame, access, mask);
         if violations.any() {
-            let bytes = u64::from(access.bytes) * u64::from(access.count);
-            self.at.memory(
-                self.recorder,
-                &self.spaces,
-                pc,
-                access.address.space,
-                bytes,
-                &violations,
-            );
+            self.report(access, pc, &violations);
         }
     }
 
@@ -101,15 +101,7 @@ impl Running<'_> {
         self.wrote = true;
         let violations = self.spaces.store(&self.frame, access, mask);
         if violations.any() {
-            let bytes = u64::from(access.bytes) * u64::from(access.count);
-            self.at.memory(
-                self.recorder,
-                &self.spaces,
-                pc,
-                access.address.space,
-                bytes,
-                &violations,
-            );
+            self.report(access, pc, &violations);
         }
     }
 

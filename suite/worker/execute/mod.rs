@@ -38,7 +38,7 @@ use crate::image::Image;
 use crate::image::native::Library;
 use crate::input;
 use crate::outcome::{Fault, Finding, Reason};
-use crate::plan::{self, Plan, Prepared, Signatures, Work};
+use crate::plan::{self, Plan, PlanBuffer, Prepared, Signatures, Work};
 use crate::report::record::CaseRecord;
 use crate::spec::model::{Check, Expect, Gate, Row, Suite, Timings};
 use crate::terms::{DeviceKind, ImageKind, Outcome, ReasonKind};
@@ -166,6 +166,9 @@ impl Executor {
             return Ok(Some(skip));
         }
         let mut prepared = plan::build(suite, case, self.kernels.as_ref(), &self.engine)?;
+        if let Some(skip) = too_large(&prepared.plan, &info) {
+            return Ok(Some(skip));
+        }
         let mut value = |name: &str, count: u64| record.values.insert(name.into(), count.into());
         value("launches", prepared.launches);
         value("dropped_launches", prepared.dropped_launches);
@@ -336,6 +339,23 @@ fn outcome_of(reason: &Reason) -> Outcome {
         | ReasonKind::Hang
         | ReasonKind::Setup => Outcome::Error,
     }
+}
+
+/// Why a card cannot hold a case at all: its buffers together are larger than all of the card's memory.
+fn too_large(plan: &Plan, info: &DeviceInfo) -> Option<Reason> {
+    let bytes = |buffer: &PlanBuffer| u128::from(buffer.len) * buffer.element.size() as u128;
+    let wanted: u128 = plan.buffers.iter().map(bytes).sum();
+    let held = u128::from(info.total_memory_bytes);
+    (wanted > held).then(|| {
+        let mib = |bytes: u128| bytes.div_ceil(1 << 20);
+        let message = format!(
+            "the case's buffers take {} MiB, {} has {} MiB",
+            mib(wanted),
+            info.name,
+            held >> 20
+        );
+        Reason::new(ReasonKind::Unsupported, message)
+    })
 }
 
 fn needs_hardware() -> Reason {

@@ -379,6 +379,20 @@ fn what_cannot_run_here_is_skipped_or_says_why() {
 }
 
 #[test]
+fn a_case_that_no_card_of_this_size_holds_is_skipped() {
+    let gate = gate(exact("run", "out", reference("compact", "nonzero")));
+    let suite = suite_of(5, "all", compact(), gate).with_buffer("huge", I32, "1 << 34");
+    let record = run(&suite);
+    assert_eq!(record.outcome, Outcome::Skip, "{record:?}");
+    assert_eq!(reason(&record).kind, ReasonKind::Unsupported);
+    let words = &reason(&record).message;
+    assert!(
+        words.starts_with("the case's buffers take 65537 MiB, "),
+        "{words}"
+    );
+}
+
+#[test]
 fn one_case_after_another_on_one_executor() {
     let want = reference("compact", "nonzero");
     let suite = suite_of(5, "alternating", compact(), gate(exact("run", "out", want)));
