@@ -59,7 +59,8 @@ impl Store {
         Ok(runs)
     }
 
-    /// Loads a run by its folder (or a file in it), its id, or the beginning of one.
+    /// Loads a run by its folder (or one of the files that make it a run), its id, or the beginning of one; or a report
+    /// that lies anywhere under any name.
     ///
     /// # Errors
     /// When there is no such run, several, or it cannot be read.
@@ -74,7 +75,10 @@ impl Store {
             } else {
                 folder
             };
-            return if is_run(folder) {
+            let is_part = [REPORT, RUN, RESULTS]
+                .iter()
+                .any(|part| given.file_name().is_some_and(|name| name == *part));
+            return if is_part && is_run(folder) {
                 load(folder)
             } else {
                 load_file(given)

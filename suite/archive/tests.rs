@@ -60,6 +60,31 @@ fn a_run_is_filed_by_driver_and_card_and_read_back() {
     assert_eq!(files, want.map(str::to_owned).into());
 }
 
+/// A file that is none of a run's own is the report that was asked for, whatever lies beside it.
+#[test]
+fn a_report_beside_a_run_is_shown_for_itself() {
+    let (_dir, store) = store();
+    let run = store.begin_run(on_h200()).unwrap();
+    let report = run
+        .facts()
+        .clone()
+        .into_report(vec![passing(1)], Vec::new());
+    run.finish(&report).unwrap();
+    let mut other = report.clone();
+    other.run.id = "another".into();
+    let beside = run.path().join("performance.report.json");
+    fs::write(&beside, crate::report::to_json(&other).unwrap()).unwrap();
+    let id = |path: &Path| {
+        store
+            .load(&path.display().to_string())
+            .map(|l| l.report.run.id)
+    };
+    assert_eq!(id(&beside).unwrap(), "another");
+    assert_eq!(id(&run.path().join("report.json")).unwrap(), report.run.id);
+    assert_eq!(id(&run.path().join("run.json")).unwrap(), report.run.id);
+    assert!(id(&run.path().join("summary.md")).is_err());
+}
+
 #[test]
 fn shelves() {
     let shelf = |change: &dyn Fn(&mut Facts)| {

@@ -264,8 +264,8 @@ fn read_file(path: &Path) -> std::io::Result<Vec<u8>> {
     std::fs::read(path)
 }
 
-/// Whether a 64-bit little-endian ELF file ends before its section headers do, which linkers write last. The loader maps
-/// such a file without complaint, and the process dies when it touches what is not there.
+/// Whether a 64-bit little-endian ELF file ends before its section headers do, which linkers write last. The loader
+/// maps such a file without complaint, and the process dies when it touches what is not there.
 fn is_cut_short(bytes: &[u8]) -> bool {
     let number = |at: usize, len: usize| {
         let field = bytes.get(at..at + len)?;
