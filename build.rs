@@ -162,10 +162,7 @@ fn native_code(
 ) -> Result<(Vec<Cubin>, Failures)> {
     let Some(nvcc) = Nvcc::find() else {
         if requires_sass() {
-            return Err(format!(
-                "{REQUIRE_SASS} is set and there is no nvcc: set NVCC or CUDA_HOME, or put nvcc on PATH"
-            )
-            .into());
+            return Err(format!("{REQUIRE_SASS} is set; {}", nvcc::missing()).into());
         }
         return Ok((Vec::new(), Failures::new()));
     };

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use indexmap::IndexMap;
 
-use super::run::{REPORT, RESULTS, RUN};
+use super::run::{FILES, REPORT, RESULTS, RUN};
 use super::{ArchiveError, Store};
 use crate::report::record::{CaseRecord, Report, Totals};
 use crate::report::{self, Facts};
@@ -59,7 +59,7 @@ impl Store {
         Ok(runs)
     }
 
-    /// Loads a run by its folder (or one of the files that make it a run), its id, or the beginning of one; or a report
+    /// Loads a run by its folder (or one of a run's own files in it), its id, or the beginning of one; or a report
     /// that lies anywhere under any name.
     ///
     /// # Errors
@@ -75,9 +75,9 @@ impl Store {
             } else {
                 folder
             };
-            let is_part = [REPORT, RUN, RESULTS]
-                .iter()
-                .any(|part| given.file_name().is_some_and(|name| name == *part));
+            let is_part = given
+                .file_name()
+                .is_some_and(|name| FILES.iter().any(|file| name == *file));
             return if is_part && is_run(folder) {
                 load(folder)
             } else {

@@ -15,6 +15,9 @@ pub(super) const REPORT: &str = "report.json";
 const JUNIT: &str = "junit.xml";
 const SUMMARY: &str = "summary.md";
 
+/// Every file of a run.
+pub(super) const FILES: [&str; 5] = [RUN, RESULTS, REPORT, JUNIT, SUMMARY];
+
 /// A run's folder. Results are appended from any thread, and from other processes that joined the run.
 #[derive(Debug)]
 pub struct RunFolder {

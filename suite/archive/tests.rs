@@ -81,8 +81,10 @@ fn a_report_beside_a_run_is_shown_for_itself() {
     };
     assert_eq!(id(&beside).unwrap(), "another");
     assert_eq!(id(&run.path().join("report.json")).unwrap(), report.run.id);
-    assert_eq!(id(&run.path().join("run.json")).unwrap(), report.run.id);
-    assert!(id(&run.path().join("summary.md")).is_err());
+    assert_eq!(id(&run.path().join("summary.md")).unwrap(), report.run.id);
+    let notes = run.path().join("notes.md");
+    fs::write(&notes, "mine").unwrap();
+    assert!(matches!(id(&notes), Err(ArchiveError::Read { .. })));
 }
 
 #[test]

@@ -51,6 +51,21 @@ impl Nvcc {
     }
 }
 
+/// Why [`Nvcc::find`] found none, and what mends it.
+pub fn missing() -> String {
+    missing_as(env::var_os("NVCC"))
+}
+
+fn missing_as(named: Option<OsString>) -> String {
+    match named.filter(|value| !value.is_empty()) {
+        Some(path) => format!(
+            "NVCC names `{}`, which does not run as nvcc does",
+            Path::new(&path).display()
+        ),
+        None => "no nvcc: set NVCC or CUDA_HOME, or put nvcc on PATH".to_owned(),
+    }
+}
+
 fn candidates(variable: &dyn Fn(&str) -> Option<OsString>) -> Vec<PathBuf> {
     let set = |name| variable(name).filter(|value| !value.is_empty());
     if let Some(path) = set("NVCC") {
@@ -113,5 +128,17 @@ mod tests {
             found[..2],
             [home.path().join("bin/nvcc"), path.path().join("nvcc")]
         );
+    }
+
+    #[test]
+    fn a_variable_that_names_no_nvcc_is_told_with_its_value() {
+        let told = missing_as(Some("/nonexistent".into()));
+        assert_eq!(
+            told,
+            "NVCC names `/nonexistent`, which does not run as nvcc does"
+        );
+        for unset in [None, Some(OsString::new())] {
+            assert!(missing_as(unset).starts_with("no nvcc: set NVCC"));
+        }
     }
 }

@@ -9,15 +9,15 @@ use crate::terms::FindingKind;
 /// Distinct instructions reported per launch.
 const SHOWN: usize = 8;
 
-/// Threads out of bounds after which a launch ends: one whose length is wrong would else run for hours, meet the
+/// Accesses out of bounds after which a launch ends: one whose length is wrong would else run for hours, meet the
 /// case's deadline, and lose what was found.
 const OUT_OF_BOUNDS_MAX: u64 = 1 << 20;
 
 struct Record {
     pc: Pc,
     finding: Finding,
-    /// Threads that did it.
-    threads: u64,
+    /// How often a thread did it.
+    times: u64,
 }
 
 #[derive(Default)]
@@ -44,12 +44,12 @@ impl Recorder {
             .iter_mut()
             .find(|r| r.pc == pc && r.finding.kind == kind);
         if let Some(record) = known {
-            record.threads += u64::from(threads);
+            record.times += u64::from(threads);
         } else if self.shown.len() < SHOWN {
             self.shown.push(Record {
                 pc,
                 finding: finding(),
-                threads: u64::from(threads),
+                times: u64::from(threads),
             });
         } else {
             self.hidden.insert((pc, kind));
@@ -70,10 +70,10 @@ impl Recorder {
             .into_iter()
             .map(|record| {
                 let mut finding = record.finding;
-                if record.threads > 1 {
+                if record.times > 1 {
                     finding
                         .detail
-                        .push(format!("{} threads in all did this here", record.threads));
+                        .push(format!("{} times in all, over all threads", record.times));
                 }
                 finding
             })
@@ -83,8 +83,12 @@ impl Recorder {
                 "{hidden} more instructions of this launch have findings"
             ));
         }
-        if let (Some(first), true) = (all.first_mut(), flooded) {
-            let line = "the launch was ended early: more than a million threads went out of bounds";
+        let mut outside = all
+            .iter_mut()
+            .filter(|f| f.kind == FindingKind::OutOfBounds);
+        if let (Some(first), true) = (outside.next(), flooded) {
+            let line =
+                "the launch was ended early: more than a million accesses went out of bounds";
             first.detail.push(line.to_owned());
         }
         all

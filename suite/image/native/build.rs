@@ -11,7 +11,7 @@ use std::process::{Command, Output};
 
 use super::{ABOUT, About, Native, no_file};
 use crate::image::folder;
-use crate::image::nvcc::Nvcc;
+use crate::image::nvcc::{self, Nvcc};
 use crate::image::sass;
 
 /// Architectures where no card is there to say: the oldest that nvcc 13 knows, and Hopper.
@@ -26,8 +26,8 @@ const COMPILE: [&str; 4] = [
 
 #[derive(Debug, thiserror::Error)]
 pub enum NativeError {
-    #[error("no nvcc: set NVCC or CUDA_HOME, or put nvcc on PATH")]
-    NoCompiler,
+    #[error("{0}")]
+    NoCompiler(String),
     #[error("{}: {source}", path.display())]
     File {
         path: PathBuf,
@@ -87,7 +87,7 @@ impl fmt::Display for Built {
 pub fn build(native: &Native, chosen: &str, cards: &[(u32, u32)]) -> Result<Built, NativeError> {
     let path = native.library_path().map_err(NativeError::Place)?;
     native.table.clone().map_err(NativeError::Table)?;
-    let nvcc = Nvcc::find().ok_or(NativeError::NoCompiler)?;
+    let nvcc = Nvcc::find().ok_or_else(|| NativeError::NoCompiler(nvcc::missing()))?;
     let architectures = architectures(&nvcc, chosen, cards)?;
     refresh(native, &nvcc, architectures, path)
 }

@@ -249,7 +249,7 @@ fn findings_are_capped_and_counted() {
         .collect();
     let (_, findings) = run(&many, 64, 64);
     assert_eq!(findings.len(), 8);
-    assert_eq!(findings[0].detail, ["64 threads in all did this here"]);
+    assert_eq!(findings[0].detail, ["64 times in all, over all threads"]);
     assert_eq!(
         findings[7].detail[1],
         "4 more instructions of this launch have findings"
