@@ -10,6 +10,7 @@ use super::memory::{GlobalMemory, Region};
 use super::module::Module;
 use super::program::Kernel;
 use super::residency::Turns;
+use super::schedule::Schedule;
 use crate::device::{
     Access, Argument, BufferId, Device, DeviceInfo, Elapsed, Launch, Loaded, ModuleId, Stamp,
 };
@@ -42,6 +43,7 @@ pub struct SimDevice {
     executed: u64,
     stamps: Vec<u64>,
     fuel: u64,
+    schedule: Schedule,
     /// For downloads that start off an 8-byte boundary.
     staging: Vec<u64>,
 }
@@ -73,6 +75,7 @@ impl SimDevice {
             executed: 0,
             stamps: Vec::new(),
             fuel: FUEL,
+            schedule: Schedule::default(),
             staging: Vec::new(),
         }
     }
@@ -81,6 +84,15 @@ impl SimDevice {
     pub fn with_budget(mut self, warp_instructions: u64) -> Self {
         self.fuel = warp_instructions;
         self
+    }
+
+    /// Sets the schedule of the launches that follow.
+    pub fn set_schedule(&mut self, schedule: Schedule) {
+        self.schedule = schedule;
+    }
+
+    pub fn schedule(&self) -> Schedule {
+        self.schedule
     }
 
     /// Thread instructions run since the device was made, one per active lane.

@@ -30,8 +30,10 @@ mod module;
 mod program;
 mod reporter;
 mod residency;
+mod schedule;
 mod step;
 #[cfg(test)]
 mod tests;
 
 pub use device::SimDevice;
+pub use schedule::{BlockOrder, Policy, Schedule, ScheduleError};

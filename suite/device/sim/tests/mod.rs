@@ -12,6 +12,7 @@ mod integers;
 mod kernels;
 mod memory;
 mod rarer;
+mod schedules;
 mod single_pass;
 mod waits;
 mod warps;
