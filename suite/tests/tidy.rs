@@ -143,7 +143,7 @@ fn sources() -> Vec<Source> {
 fn module(path: &Path) -> Option<String> {
     let first = path.iter().next()?.to_str()?;
     match first {
-        "lib.rs" | "main.rs" | "tests" | "benches" => None,
+        "lib.rs" | "main.rs" | "tests" | "benches" | "fuzz" => None,
         other => Some(other.trim_end_matches(".rs").to_owned()),
     }
 }
@@ -398,12 +398,18 @@ fn dead_files(all: &[Source], targets: &BTreeSet<PathBuf>) -> Vec<PathBuf> {
 
 #[test]
 fn every_source_file_is_part_of_the_build() {
-    let manifest = fs::read_to_string(root().join("Cargo.toml")).unwrap();
-    let targets: BTreeSet<PathBuf> = manifest
-        .lines()
-        .filter_map(|line| line.strip_prefix("path = \"suite/"))
-        .map(|path| path.trim_end_matches('"').into())
-        .collect();
+    let mut targets = BTreeSet::new();
+    for (manifest, prefix, folder) in [
+        ("Cargo.toml", "path = \"suite/", ""),
+        ("suite/fuzz/Cargo.toml", "path = \"", "fuzz"),
+    ] {
+        let manifest = fs::read_to_string(root().join(manifest)).unwrap();
+        let paths = manifest
+            .lines()
+            .filter_map(|line| line.strip_prefix(prefix));
+        let paths = paths.map(|path| Path::new(folder).join(path.trim_end_matches('"')));
+        targets.extend(paths);
+    }
     assert!(targets.contains(Path::new("lib.rs")), "{targets:?}");
     let dead = dead_files(&sources(), &targets);
     assert!(dead.is_empty(), "no `mod` and no target: {dead:?}");

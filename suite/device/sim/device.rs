@@ -43,6 +43,7 @@ pub struct SimDevice {
     executed: u64,
     stamps: Vec<u64>,
     fuel: u64,
+    memory_bytes: u64,
     schedule: Schedule,
     /// For downloads that start off an 8-byte boundary.
     staging: Vec<u64>,
@@ -75,6 +76,7 @@ impl SimDevice {
             executed: 0,
             stamps: Vec::new(),
             fuel: FUEL,
+            memory_bytes: MEMORY_BYTES,
             schedule: Schedule::default(),
             staging: Vec::new(),
         }
@@ -83,6 +85,14 @@ impl SimDevice {
     /// Sets how many warp instructions a launch may run before it counts as hanging.
     pub fn with_budget(mut self, warp_instructions: u64) -> Self {
         self.fuel = warp_instructions;
+        self
+    }
+
+    /// Sets how much memory buffers, and each module's variables, may take.
+    #[must_use]
+    pub fn with_memory(mut self, bytes: u64) -> Self {
+        self.memory_bytes = bytes;
+        self.info.total_memory_bytes = bytes;
         self
     }
 
@@ -223,7 +233,7 @@ impl Device for SimDevice {
         };
         let parsed =
             ptx::parse(text).map_err(|e| Fault::setup(format!("{}.ptx: {e}", image.module)))?;
-        let room = MEMORY_BYTES - self.used_bytes;
+        let room = self.memory_bytes.saturating_sub(self.used_bytes);
         let module = Module::load(parsed, &mut self.memory, room)?;
         self.modules.push(module);
         let module = ModuleId(self.modules.len() - 1);
@@ -236,9 +246,10 @@ impl Device for SimDevice {
 
     fn alloc(&mut self, len: u64, access: Access) -> Result<BufferId, Fault> {
         let used = self.used_bytes.saturating_add(len);
-        if used > MEMORY_BYTES {
+        if used > self.memory_bytes {
             return Err(Fault::setup(format!(
-                "out of memory: {used} of {MEMORY_BYTES} bytes"
+                "out of memory: {used} of {} bytes",
+                self.memory_bytes
             )));
         }
         let region = Region::new(len as usize);
