@@ -4,59 +4,22 @@
 //! scheduler can decide who goes on.
 
 use super::lanes::{Class, FALSE, FULL, Frame, LANES, TRUE};
-use super::looks::Looks;
 use super::memory::Region;
-use super::program::{self, Kernel, Pc, RowCounts, Special};
+use super::program::{Kernel, Pc, RowCounts, Special};
 use super::residency::SMS;
+use super::warp::Warp;
 
 /// Named barriers of a block.
 pub const BARRIERS: usize = 16;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
-    Ready,
-    /// At the barrier of this number.
-    Waiting(usize),
-    Done,
-}
-
-/// Lanes that go on together from `pc`, until they reach `reconverge`.
-#[derive(Clone, Copy, Debug)]
-pub struct Split {
-    pub pc: Pc,
-    pub active: u32,
-    pub reconverge: Pc,
-}
-
-#[derive(Clone, Debug)]
-pub struct Warp {
-    pub state: State,
-    /// What runs.
-    pub now: Split,
-    /// What runs after it, last first.
-    pub stack: Vec<Split>,
-    /// Lanes that have left the kernel, or never were.
-    pub exited: u32,
-    /// What the barrier it waits at does when it completes.
-    pub pending: Option<Pending>,
-    pub looks: Looks,
-}
-
-/// A barrier that a warp has reached.
-#[derive(Clone, Copy, Debug)]
-pub struct Pending {
-    pub barrier: program::Barrier,
-    pub pc: Pc,
-}
-
 /// One of the sixteen barriers.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct BarrierState {
-    /// Warps that have arrived since the barrier last completed.
+    /// Threads that have arrived since the barrier last completed; a whole warp counts with the lanes that have left.
     pub arrived: u32,
-    /// Warps it takes; none for all of the block.
+    /// Threads it takes; none for all of the block.
     pub wanted: Option<u32>,
-    /// Bit for each warp that waits.
+    /// Threads that wait.
     pub waiting: u32,
     /// Threads whose predicate held, of those whose predicate a reduction has seen.
     pub held: u32,
@@ -108,19 +71,7 @@ impl Block {
         self.wide.resize(warps * kernel.rows.wide, [0; LANES]);
         self.predicates.clear();
         self.predicates.resize(warps * kernel.rows.predicates, 0);
-        let warp = Warp {
-            state: State::Done,
-            now: Split {
-                pc: 0,
-                active: 0,
-                reconverge: 0,
-            },
-            stack: Vec::with_capacity(2 * LANES),
-            exited: FULL,
-            pending: None,
-            looks: Looks::default(),
-        };
-        self.warps.resize(warps, warp);
+        self.warps.resize(warps, Warp::default());
         for number in 0..warps {
             self.preset(number, kernel, shape, place);
         }
@@ -150,8 +101,8 @@ impl Block {
         }
     }
 
-    /// Starts one block of the grid.
-    pub fn start(&mut self, index: [u32; 3], kernel: &Kernel, shape: &Shape) {
+    /// Starts one block of the grid; with `apart`, lanes that part meet at `.sync` instructions only.
+    pub fn start(&mut self, index: [u32; 3], kernel: &Kernel, shape: &Shape, apart: bool) {
         self.index = index;
         self.barriers = Default::default();
         self.shared.reset(kernel.shared_bytes(shape) as usize);
@@ -161,17 +112,7 @@ impl Block {
         for number in 0..self.warps.len() {
             let here = threads - (number * LANES) as u32;
             let active = if here >= 32 { FULL } else { (1 << here) - 1 };
-            let warp = &mut self.warps[number];
-            warp.state = State::Ready;
-            warp.now = Split {
-                pc: 0,
-                active,
-                reconverge: end,
-            };
-            warp.stack.clear();
-            warp.exited = !active;
-            warp.pending = None;
-            warp.looks = Looks::default();
+            self.warps[number].start(active, end, apart);
             let frame = self.frame(number);
             for &(class, row) in &kernel.zeroed {
                 match class {
@@ -251,85 +192,5 @@ fn special_value(
         Special::NSmId => SMS as u32,
         Special::DynamicSharedBytes => shape.shared,
         Special::TotalSharedBytes => kernel.shared_bytes(shape) as u32,
-    }
-}
-
-impl Warp {
-    /// Lanes that are still in the kernel.
-    pub fn live(&self) -> u32 {
-        !self.exited
-    }
-
-    /// Some active lanes go to `target`, the rest to the next instruction; they meet again at `meet`.
-    pub fn diverge(&mut self, taken: u32, target: Pc, meet: Pc) {
-        let now = self.now;
-        if meet != now.reconverge {
-            self.stack.push(Split { pc: meet, ..now });
-        }
-        // A side that starts at the meeting point has nothing to run: it is in the split that waits there.
-        if target != meet {
-            self.stack.push(Split {
-                pc: target,
-                active: taken,
-                reconverge: meet,
-            });
-        }
-        self.now = Split {
-            pc: now.pc + 1,
-            active: now.active & !taken,
-            reconverge: meet,
-        };
-    }
-
-    /// Lanes leave the kernel.
-    pub fn exit(&mut self, mask: u32) {
-        self.exited |= mask;
-        self.now.active &= !mask;
-    }
-
-    /// Lets other lanes go first, in a warp whose running lanes only wait: those on another side of the branch, else
-    /// those that wait at the meeting point, who then go on without waiting there. As compute capability 7.0 and later
-    /// promise, every lane gets on at some time. What it has seen is forgotten if others go first.
-    pub fn rotate(&mut self) {
-        let meet = self.now.reconverge;
-        let siblings = self.stack.iter().rev();
-        let siblings = siblings.take_while(|split| split.reconverge == meet && split.pc != meet);
-        let first = self.stack.len() - siblings.count();
-        if first < self.stack.len() {
-            self.stack.push(self.now);
-            self.now = self.stack.remove(first);
-            self.looks.forget();
-        } else if let Some(join) = self.stack.last_mut() {
-            let arrived = join.active & !self.now.active & !self.exited;
-            if arrived != 0 {
-                let waiting = Split {
-                    reconverge: join.reconverge,
-                    ..self.now
-                };
-                self.now = Split {
-                    active: arrived,
-                    ..*join
-                };
-                *join = waiting;
-                self.looks.forget();
-            }
-        }
-    }
-
-    /// After a step: goes on with what waits, once all lanes of the present split have met or left.
-    /// True when none are left.
-    #[inline(always)]
-    pub fn settle(&mut self) -> bool {
-        while self.now.pc == self.now.reconverge || self.now.active == 0 {
-            let Some(next) = self.stack.pop() else {
-                self.state = State::Done;
-                return true;
-            };
-            self.now = Split {
-                active: next.active & !self.exited,
-                ..next
-            };
-        }
-        false
     }
 }

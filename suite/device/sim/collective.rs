@@ -61,24 +61,23 @@ pub fn clock(frame: &mut Frame<'_>, d: Row, wide: bool, now: u64, mask: u32) {
     }
 }
 
-/// The lanes of `mask` that run an instruction together with its lowest: all of them, or where there is a membermask,
-/// those that give the same one. Lanes may form several groups at one instruction, such as those `match.any` finds.
-pub fn group(frame: &Frame<'_>, kind: &Kind, mask: u32) -> u32 {
+/// The lanes of `mask` that run an instruction together with its lowest, and the membermask they give: all that give
+/// the same one. Lanes may form several groups at one instruction, such as those `match.any` finds. An instruction
+/// without a membermask names nobody.
+pub fn group(frame: &Frame<'_>, kind: &Kind, mask: u32) -> (u32, u32) {
     let row = match kind {
         Kind::WarpSync { mask } | Kind::Vote { mask, .. } | Kind::Match { mask, .. } => *mask,
         Kind::Shuffle(shuffle) => shuffle.mask,
-        _ => return mask,
+        _ => return (mask, mask),
     };
     let named = &frame.narrow[usize::from(row)];
-    let first = mask.trailing_zeros() as usize % LANES;
-    lanes(mask)
-        .filter(|&lane| named[lane] == named[first])
-        .fold(0, |group, lane| group | BITS[lane])
+    let first = named[mask.trailing_zeros() as usize % LANES];
+    let same = lanes(mask).filter(|&lane| named[lane] == first);
+    (same.fold(0, |group, lane| group | BITS[lane]), first)
 }
 
-/// Runs the rest; gives the membermask of an instruction that has one.
-pub fn run(frame: &mut Frame<'_>, kind: &Kind, mask: u32) -> Option<u32> {
-    let first = mask.trailing_zeros() as usize % LANES;
+/// Runs the rest, for lanes that give the membermask `named`.
+pub fn run(frame: &mut Frame<'_>, kind: &Kind, mask: u32, named: u32) {
     match kind {
         Kind::Pack {
             shape,
@@ -92,16 +91,14 @@ pub fn run(frame: &mut Frame<'_>, kind: &Kind, mask: u32) -> Option<u32> {
             u32::put(frame, *d, mask, &out);
         }
         Kind::ActiveMask { d } => u32::put(frame, *d, mask, &[mask; LANES]),
-        Kind::WarpSync { mask: row } => return Some(frame.narrow[usize::from(*row)][first]),
-        Kind::Shuffle(shuffle) => return Some(run_shuffle(frame, shuffle, mask, first)),
+        Kind::Shuffle(shuffle) => run_shuffle(frame, shuffle, mask),
         Kind::Vote {
             op,
             d,
             source,
             flip,
-            mask: row,
+            ..
         } => {
-            let named = frame.narrow[usize::from(*row)][first];
             let held = (frame.predicates[usize::from(*source)] ^ flip) & mask & named;
             let voters = mask & named;
             let yes = match op {
@@ -110,11 +107,10 @@ pub fn run(frame: &mut Frame<'_>, kind: &Kind, mask: u32) -> Option<u32> {
                 VoteOp::Uniform => held == voters || held == 0,
                 VoteOp::Ballot => {
                     u32::put(frame, *d, mask, &[held; LANES]);
-                    return Some(named);
+                    return;
                 }
             };
             frame.put_predicate(*d, mask, if yes { FULL } else { 0 });
-            return Some(named);
         }
         Kind::Match {
             all,
@@ -122,9 +118,8 @@ pub fn run(frame: &mut Frame<'_>, kind: &Kind, mask: u32) -> Option<u32> {
             d,
             agreed,
             a,
-            mask: row,
+            ..
         } => {
-            let named = frame.narrow[usize::from(*row)][first];
             let values = if *wide {
                 frame.wide[usize::from(*a)]
             } else {
@@ -142,16 +137,13 @@ pub fn run(frame: &mut Frame<'_>, kind: &Kind, mask: u32) -> Option<u32> {
                 frame.put_predicate(*agreed, mask, if together { FULL } else { 0 });
             }
             u32::put(frame, *d, mask, &out);
-            return Some(named);
         }
         _ => {}
     }
-    None
 }
 
 /// As the PTX ISA defines `shfl.sync`: `c` holds the clamp in bits 0–4 and the segment mask in bits 8–12.
-fn run_shuffle(frame: &mut Frame<'_>, shuffle: &Shuffle, mask: u32, first: usize) -> u32 {
-    let named = frame.narrow[usize::from(shuffle.mask)][first];
+fn run_shuffle(frame: &mut Frame<'_>, shuffle: &Shuffle, mask: u32) {
     let a = *u32::row(frame, shuffle.a);
     let b = *u32::row(frame, shuffle.b);
     let c = *u32::row(frame, shuffle.c);
@@ -184,5 +176,4 @@ fn run_shuffle(frame: &mut Frame<'_>, shuffle: &Shuffle, mask: u32, first: usize
     }
     u32::put(frame, shuffle.d, mask, &out);
     frame.put_predicate(shuffle.p, mask, valid);
-    named
 }

@@ -9,8 +9,8 @@ use super::machine::Machine;
 use super::memory::{GlobalMemory, Region};
 use super::module::Module;
 use super::program::Kernel;
-use super::residency::Turns;
 use super::schedule::Schedule;
+use super::turns::Turns;
 use crate::device::{
     Access, Argument, BufferId, Device, DeviceInfo, Elapsed, Launch, Loaded, ModuleId, Stamp,
 };
@@ -45,6 +45,9 @@ pub struct SimDevice {
     fuel: u64,
     memory_bytes: u64,
     schedule: Schedule,
+    /// Launches that the schedule has decided, and decisions that are left to its policy.
+    launches: u64,
+    decisions: u64,
     /// For downloads that start off an 8-byte boundary.
     staging: Vec<u64>,
 }
@@ -78,6 +81,8 @@ impl SimDevice {
             fuel: FUEL,
             memory_bytes: MEMORY_BYTES,
             schedule: Schedule::default(),
+            launches: 0,
+            decisions: u64::MAX,
             staging: Vec::new(),
         }
     }
@@ -96,9 +101,15 @@ impl SimDevice {
         self
     }
 
-    /// Sets the schedule of the launches that follow.
+    /// Sets the schedule of the launches that follow, up to the next `free_all`, where it starts again.
     pub fn set_schedule(&mut self, schedule: Schedule) {
         self.schedule = schedule;
+        self.restart_schedule();
+    }
+
+    fn restart_schedule(&mut self) {
+        self.launches = 0;
+        self.decisions = self.schedule.switches.map_or(u64::MAX, u64::from);
     }
 
     pub fn schedule(&self) -> Schedule {
@@ -267,6 +278,7 @@ impl Device for SimDevice {
         self.memory.free_buffers();
         self.used_bytes = 0;
         self.stamps.clear();
+        self.restart_schedule();
     }
 
     fn upload(&mut self, to: BufferId, offset: u64, bytes: &[u8]) -> Result<(), Fault> {
@@ -317,13 +329,17 @@ impl Device for SimDevice {
             params: &mut params,
             blocks: &mut self.blocks,
             current: 0,
-            turns: Turns::default(),
+            schedule: self.schedule,
+            turns: Turns::new(&self.schedule, self.launches, self.decisions),
+            candidates: Vec::new(),
             watch: Watch::default(),
             recorder: Recorder::default(),
             executed: 0,
             fuel: self.fuel,
         };
         let ran = machine.run();
+        self.launches += 1;
+        self.decisions = machine.turns.left;
         self.executed += machine.executed;
         for finding in machine.recorder.finish() {
             if self.findings.len() < MAX_FINDINGS {

@@ -9,10 +9,10 @@
 //! A warp that goes round may still count, and so end. It is stuck where also the registers that decide what it does
 //! are what they were, with no change of memory between: then it does the same for ever.
 
-use super::block::Warp;
 use super::lanes::{BITS, Class, FULL, Frame, LANES, Row};
 use super::memory::addresses;
 use super::program::{Access, Address, Atomic, Pc};
+use super::warp::{Wait, Warp};
 
 /// Warp instructions between a look and the same one that still are a cycle.
 const LONGEST: u64 = 1 << 20;
@@ -33,11 +33,21 @@ const ROTATIONS: u32 = 64;
 /// Repeated looks whose registers are compared with those at one of them.
 const COMPARED: u64 = 64;
 
-/// What one warp has seen. Times are its own instructions.
+/// Where a look was.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Seen {
+    pub pc: Pc,
+    /// The first lane that looked, and where.
+    pub lane: usize,
+    pub address: u64,
+    look: u64,
+}
+
+/// What one split of a warp has seen. Times are the warp's instructions.
 #[derive(Clone, Debug, Default)]
 pub struct Looks {
-    /// Instructions it has run in earlier turns.
-    pub ran: u64,
+    /// The last look, if there was one.
+    pub seen: Option<Seen>,
     last: u64,
     last_at: u64,
     anchor: u64,
@@ -63,14 +73,6 @@ pub struct Looks {
 }
 
 impl Looks {
-    /// Forgets all looks: other lanes go on.
-    pub fn forget(&mut self) {
-        *self = Self {
-            ran: self.ran,
-            ..Self::default()
-        };
-    }
-
     /// Notes a look; whether it repeats what was seen before.
     pub fn saw(&mut self, look: u64, now: u64) -> bool {
         let mut round = (look == self.last).then_some(now - self.last_at);
@@ -135,8 +137,8 @@ impl Looks {
     }
 
     /// After a turn: whether it does what it has done before.
-    pub fn goes_round(&self) -> bool {
-        self.ran <= self.until
+    pub fn goes_round(&self, now: u64) -> bool {
+        now <= self.until
     }
 
     pub fn is_stuck(&self, period: u64) -> bool {
@@ -213,33 +215,55 @@ impl Watch {
 }
 
 /// Of an atomic or a load before it runs, as it may overwrite its own address.
-pub fn place(frame: &Frame<'_>, address: &Address, pc: Pc, mask: u32) -> u64 {
+pub fn place(frame: &Frame<'_>, address: &Address, pc: Pc, mask: u32) -> Seen {
+    let all = addresses(frame, address);
+    let lane = mask.trailing_zeros() as usize % LANES;
     let place = mix(u64::from(pc), u64::from(mask));
-    mix(place, sum(&addresses(frame, address), mask))
+    Seen {
+        pc,
+        lane,
+        address: all[lane],
+        look: mix(place, sum(&all, mask)),
+    }
 }
 
 /// The look of a load that has run.
-pub fn loaded(place: u64, frame: &Frame<'_>, access: &Access, mask: u32) -> u64 {
+pub fn loaded(place: &Seen, frame: &Frame<'_>, access: &Access, mask: u32) -> u64 {
     let rows = &access.rows[..usize::from(access.count)];
-    rows.iter().fold(place, |look, &row| {
+    rows.iter().fold(place.look, |look, &row| {
         mix(look, sum_of(frame, row, access.wide, mask))
     })
 }
 
 /// The look of an atomic that has run.
-pub fn unchanged(place: u64, frame: &Frame<'_>, atomic: &Atomic, mask: u32) -> u64 {
+pub fn unchanged(place: &Seen, frame: &Frame<'_>, atomic: &Atomic, mask: u32) -> u64 {
     let wide = atomic.bytes == 8;
     let rows = [atomic.d, atomic.a, atomic.b];
-    rows.iter().fold(place, |look, &row| {
+    rows.iter().fold(place.look, |look, &row| {
         mix(look, sum_of(frame, row, wide, mask))
     })
 }
 
-/// All that decides what a warp does next, but memory and the instruction it is at: its decisive rows and what waits.
-pub fn state(warp: &Warp, frame: &Frame<'_>, decisive: &[(Class, Row)]) -> u64 {
-    let waiting = warp.stack.iter().flat_map(|split| [split.pc, split.active]);
-    let waiting = waiting.fold(0, |state, word| mix(state, u64::from(word)));
-    decisive.iter().fold(waiting, |state, &(class, row)| {
+/// All that decides what a warp does next, but memory: its decisive rows, and where its lanes are. `at` stands for
+/// where the running ones are.
+pub fn state(warp: &Warp, frame: &Frame<'_>, decisive: &[(Class, Row)], at: Pc) -> u64 {
+    let place = |pc: Pc, lanes: u32, wait: u64| {
+        mix(mix(u64::from(pc), u64::from(lanes)), wait)
+    };
+    // In whatever order they are kept.
+    let parked = warp.parked.iter().map(|split| {
+        let wait = match split.wait {
+            Wait::Nothing => 0,
+            Wait::Lanes { named, .. } => 1 << 32 | u64::from(named),
+            Wait::Uncounted => 2 << 32,
+            Wait::Barrier(id) => 3 << 32 | u64::from(id),
+        };
+        place(split.pc, split.active, wait)
+    });
+    let held = warp.held().map(|(lanes, pc)| place(pc, lanes, 4 << 32));
+    let places = parked.chain(held).fold(0, u64::wrapping_add);
+    let running = place(at, warp.now.active, 5 << 32);
+    decisive.iter().fold(mix(places, running), |state, &(class, row)| {
         let row = match class {
             Class::Narrow => sum_of(frame, row, false, FULL),
             Class::Wide => sum_of(frame, row, true, FULL),

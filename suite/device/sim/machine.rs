@@ -1,20 +1,24 @@
 //! Runs the blocks of a launch.
 //!
 //! A warp runs until it waits, leaves, or its turn is over, then the next one. A kernel that never looks at what other
-//! blocks write runs block after block, in grid order, with long turns: always the same order, so a missing barrier
-//! fails every time, and in the same way. Once all warps of a block only spin, or it has run for very long, and from
-//! the start for a kernel that polls global memory, all blocks that the simulated card holds at once are resident and
-//! take turns. What only spins is for `looks` to say.
+//! blocks write runs block after block, with long turns: always the same order, so a missing barrier fails every time,
+//! and in the same way. Once all warps of a block only spin, or it has run for very long, and from the start for a
+//! kernel that polls global memory, all blocks that the simulated card holds at once are resident and take turns. What
+//! only spins is for `looks` to say. That is the fair order; where the schedule has another policy, `turns` picks who of
+//! a few resident blocks goes on.
 
-use super::block::{Block, Shape, State, Warp};
+use super::block::{Block, Shape};
 use super::findings::Recorder;
 use super::lanes::LANES;
 use super::looks::{Next, Watch};
 use super::memory::{GlobalMemory, Region, Spaces};
 use super::program::Kernel;
 use super::reporter::Reporter;
-use super::residency::{Grid, Turns, resident_blocks};
+use super::residency::Queue;
+use super::schedule::Schedule;
 use super::step::{Pause, Running};
+use super::turns::{Candidate, Turns};
+use super::warp::{State, Wait};
 use crate::outcome::Fault;
 
 /// Warp instructions after which a block that runs alone lets others start, whatever it does.
@@ -31,25 +35,16 @@ pub struct Machine<'a> {
     pub blocks: &'a mut Vec<Block>,
     /// Index of the block that runs.
     pub current: usize,
+    pub schedule: Schedule,
     pub turns: Turns,
+    /// Who can go on, kept from decision to decision.
+    pub candidates: Vec<Candidate>,
     pub watch: Watch,
     pub recorder: Recorder,
     /// Thread instructions run so far.
     pub executed: u64,
     /// Warp instructions left before the launch counts as hanging.
     pub fuel: u64,
-}
-
-/// The blocks of a launch, those that run and those that have yet to start.
-struct Queue {
-    grid: Grid,
-    /// Storage of resident blocks, the one that has waited longest first. One that ends gives its storage to the next
-    /// of the grid; storage falls idle only when the grid has no more.
-    resident: Vec<usize>,
-    wanted: usize,
-    most: usize,
-    /// Whether some block is stuck at its barriers.
-    stuck: bool,
 }
 
 /// How a block's turn ended.
@@ -61,24 +56,31 @@ enum Left {
     Yielded,
 }
 
+/// What one turn of a warp was.
+struct Turn {
+    pause: Pause,
+    /// Lanes that had it.
+    lanes: u32,
+    /// Whether it only slept or looked again, and changed nothing.
+    spun: bool,
+}
+
 impl Machine<'_> {
     /// # Errors
-    /// A trap, an instruction budget spent, or what this device cannot run.
+    /// A trap, an instruction budget spent, a launch that only waits, or what this device cannot run.
     pub fn run(&mut self) -> Result<(), Fault> {
-        let most = resident_blocks(self.kernel, &self.shape);
-        let mut queue = Queue {
-            grid: Grid::new(self.shape.grid),
-            resident: Vec::new(),
-            wanted: if self.kernel.polls { most } else { 1 },
-            most,
-            stuck: false,
-        };
+        let decides = self.turns.decides();
+        let mut queue = Queue::new(self.kernel, &self.shape, &self.schedule, decides);
         loop {
             self.fill(&mut queue);
             if queue.resident.is_empty() {
                 return Ok(());
             }
-            self.round(&mut queue)?;
+            if self.turns.decides() {
+                self.decided_round(&mut queue)?;
+            } else {
+                self.fair_round(&mut queue)?;
+            }
             if self.recorder.is_flooded() {
                 return Ok(());
             }
@@ -87,7 +89,9 @@ impl Machine<'_> {
                 Next::Rotate => self.rotate(&queue.resident),
                 // A block that is stuck has its finding; those that only wait for it add nothing.
                 Next::Hang if queue.stuck => return Ok(()),
-                Next::Hang => return Err(self.hang()),
+                Next::Hang => {
+                    return Err(self.hang(&queue.resident, queue.unstarted(), queue.most));
+                }
             }
         }
     }
@@ -95,17 +99,28 @@ impl Machine<'_> {
     /// Starts blocks until as many as wanted are resident.
     fn fill(&mut self, queue: &mut Queue) {
         while queue.resident.len() < queue.wanted
-            && let Some(index) = queue.grid.next()
+            && let Some(index) = queue.next()
         {
             let slot = queue.resident.len();
             self.prepare(slot);
-            self.blocks[slot].start(index, self.kernel, &self.shape);
+            self.start(slot, index);
             queue.resident.push(slot);
         }
     }
 
+    /// Starts a block where one has ended.
+    fn start(&mut self, slot: usize, index: [u32; 3]) {
+        let block = &mut self.blocks[slot];
+        block.start(index, self.kernel, &self.shape, self.schedule.apart);
+        if self.turns.has_ranks() {
+            for warp in &mut block.warps {
+                warp.ranks.extend((0..LANES).map(|_| self.turns.rank()));
+            }
+        }
+    }
+
     /// Gives each resident block its turn.
-    fn round(&mut self, queue: &mut Queue) -> Result<(), Fault> {
+    fn fair_round(&mut self, queue: &mut Queue) -> Result<(), Fault> {
         let mut turn = 0;
         while let Some(&slot) = queue.resident.get(turn) {
             self.current = slot;
@@ -113,34 +128,124 @@ impl Machine<'_> {
             if self.recorder.is_flooded() {
                 return Ok(());
             }
-            queue.stuck |= left == Left::Stuck;
             if left == Left::Yielded {
                 queue.wanted = queue.most;
                 turn += 1;
-            } else if let Some(index) = queue.grid.next() {
-                self.blocks[slot].start(index, self.kernel, &self.shape);
+            } else if self.replace(queue, turn, left) {
                 turn += 1;
-            } else {
-                queue.resident.remove(turn);
             }
         }
         Ok(())
     }
 
-    /// In every warp that is ready, lets lanes that have waited go first.
+    /// Starts another block in place of the resident one of this position, if there is any.
+    fn replace(&mut self, queue: &mut Queue, position: usize, left: Left) -> bool {
+        queue.stuck |= left == Left::Stuck;
+        let Some(index) = queue.next() else {
+            queue.resident.remove(position);
+            return false;
+        };
+        self.start(queue.resident[position], index);
+        true
+    }
+
+    /// Lets the policy decide until all that can run has had a turn, or the policy has no more decisions.
+    fn decided_round(&mut self, queue: &mut Queue) -> Result<(), Fault> {
+        for &slot in &queue.resident {
+            let warps = &mut self.blocks[slot].warps;
+            warps.iter_mut().for_each(|warp| warp.turned = 0);
+        }
+        while self.turns.decides() && self.find_candidates(queue) {
+            let (chosen, steps) = self.turns.pick(&self.candidates);
+            self.current = queue.resident[chosen.block];
+            let warp = &mut self.blocks[self.current].warps[chosen.warp];
+            warp.switch_to_lane(chosen.lane);
+            warp.turned |= warp.now.active;
+            let before = self.fuel;
+            let pause = self.take_turn::<true>(chosen.warp, steps)?.pause;
+            if self.recorder.is_flooded() {
+                return Ok(());
+            }
+            let ended = matches!(pause, Pause::Spins | Pause::Turn);
+            let warp = &mut self.blocks[self.current].warps[chosen.warp];
+            let lane = warp.now.active.trailing_zeros() as usize;
+            if self.turns.fall_behind(before - self.fuel, ended)
+                && let Some(rank) = warp.ranks.get_mut(lane)
+            {
+                *rank = self.turns.rank_behind();
+            }
+            match self.standing() {
+                Left::Yielded => {}
+                left => {
+                    self.replace(queue, chosen.block, left);
+                }
+            }
+            if queue.resident.is_empty() {
+                return Ok(());
+            }
+        }
+        if !self.watch.changed && !self.watch.fresh {
+            queue.wanted = queue.most;
+        }
+        Ok(())
+    }
+
+    /// Notes who can go on; whether one of them has had no turn yet.
+    fn find_candidates(&mut self, queue: &Queue) -> bool {
+        self.candidates.clear();
+        let mut open = false;
+        for (position, &slot) in queue.resident.iter().enumerate() {
+            for (number, warp) in self.blocks[slot].warps.iter().enumerate() {
+                if warp.state != State::Ready {
+                    continue;
+                }
+                let mut lanes = warp.ready();
+                // One that is forced on has none.
+                open |= lanes & !warp.turned != 0 || lanes == 0;
+                loop {
+                    let lane = lanes.trailing_zeros();
+                    self.candidates.push(Candidate {
+                        block: position,
+                        warp: number,
+                        lane,
+                        rank: warp.ranks.get(lane as usize).copied().unwrap_or(0),
+                    });
+                    lanes &= lanes.wrapping_sub(1);
+                    if lanes == 0 {
+                        break;
+                    }
+                }
+            }
+        }
+        open
+    }
+
+    /// In every warp that is ready, lets go the lanes that joins hold. Where there are none: the lanes that wait for
+    /// others of their warp, as nobody else gets on.
     fn rotate(&mut self, resident: &[usize]) {
+        let mut released = false;
         for &slot in resident {
             let warps = self.blocks[slot].warps.iter_mut();
-            let ready = warps.filter(|warp| warp.state == State::Ready);
-            ready.for_each(Warp::rotate);
+            for warp in warps.filter(|warp| warp.state == State::Ready) {
+                released |= warp.release() != 0;
+            }
+        }
+        for &slot in resident.iter().filter(|_| !released) {
+            self.force(slot);
         }
     }
 
-    fn hang(&self) -> Fault {
-        let name = &self.kernel.name;
-        Fault::hang(format!(
-            "kernel {name} does not end: every warp that is left waits for memory that none of them changes"
-        ))
+    /// Lets lanes go on without those they wait for; whether there are any.
+    fn force(&mut self, slot: usize) -> bool {
+        let mut any = false;
+        for warp in &mut self.blocks[slot].warps {
+            if warp.meeting != 0 {
+                warp.force = true;
+                warp.refresh();
+                any = true;
+            }
+        }
+        any
     }
 
     /// Storage for one more resident block of this launch.
@@ -156,26 +261,18 @@ impl Machine<'_> {
     fn run_block(&mut self) -> Result<Left, Fault> {
         let before = self.fuel;
         loop {
-            let (mut ready, mut waiting, mut spun) = (false, false, true);
+            let mut spun = true;
             for number in 0..self.blocks[self.current].warps.len() {
-                match self.blocks[self.current].warps[number].state {
-                    State::Ready => {
-                        ready = true;
-                        spun &= self.turn(number)?;
-                        if self.recorder.is_flooded() {
-                            return Ok(Left::Ended);
-                        }
+                if self.blocks[self.current].warps[number].state == State::Ready {
+                    spun &= self.fair_turn(number)?;
+                    if self.recorder.is_flooded() {
+                        return Ok(Left::Ended);
                     }
-                    State::Waiting(_) => waiting = true,
-                    State::Done => {}
                 }
             }
-            if !ready && waiting {
-                self.deadlock();
-                return Ok(Left::Stuck);
-            }
-            if !ready {
-                return Ok(Left::Ended);
+            let left = self.standing();
+            if left != Left::Yielded {
+                return Ok(left);
             }
             if self.kernel.polls || spun || before - self.fuel > BLOCK_TURN {
                 return Ok(Left::Yielded);
@@ -183,32 +280,80 @@ impl Machine<'_> {
         }
     }
 
-    /// Runs one warp until it pauses; whether it only slept or looked again, and changed nothing.
-    fn turn(&mut self, number: usize) -> Result<bool, Fault> {
-        let (pause, wrote) = self.run_warp(number)?;
+    /// Whether anything of the current block can run.
+    fn standing(&mut self) -> Left {
+        let (mut ready, mut waiting) = (false, false);
+        for warp in &self.blocks[self.current].warps {
+            ready |= warp.state == State::Ready;
+            waiting |= warp.state == State::Waiting;
+        }
+        if ready || waiting && self.force(self.current) {
+            return Left::Yielded;
+        }
+        if waiting {
+            self.deadlock();
+            return Left::Stuck;
+        }
+        Left::Ended
+    }
+
+    /// Gives each split of a warp its turn; whether all only slept or looked again, and changed nothing.
+    fn fair_turn(&mut self, number: usize) -> Result<bool, Fault> {
+        let (mut spun, mut turned) = (true, 0);
+        loop {
+            let steps = self.turns.next(self.kernel.polls);
+            let ran = self.take_turn::<false>(number, steps)?;
+            turned |= ran.lanes;
+            spun &= ran.spun;
+            let warp = &mut self.blocks[self.current].warps[number];
+            if self.recorder.is_flooded() || warp.state != State::Ready || !warp.switch(turned) {
+                return Ok(spun);
+            }
+        }
+    }
+
+    /// Runs one warp until it pauses.
+    fn take_turn<const EVENTS: bool>(&mut self, number: usize, steps: u64) -> Result<Turn, Fault> {
+        let before = self.blocks[self.current].warps[number].now.active;
+        let (pause, wrote) = self.run_warp::<EVENTS>(number, steps)?;
+        let warp = &mut self.blocks[self.current].warps[number];
+        let came = warp.parked.iter().filter(|split| split.wait == Wait::Uncounted);
+        let lanes = came.fold(before | warp.now.active, |all, split| all | split.active);
+        let mut turn = Turn {
+            pause,
+            lanes,
+            spun: false,
+        };
         match pause {
-            Pause::Turn | Pause::Spins if self.fuel == 0 => {
+            Pause::Turn | Pause::Switched | Pause::Spins if self.fuel == 0 => {
                 let name = &self.kernel.name;
                 return Err(Fault::hang(format!(
                     "kernel {name} did not end within its instruction budget"
                 )));
             }
-            Pause::Turn | Pause::Spins => {
-                let looks = &self.blocks[self.current].warps[number].looks;
+            Pause::Turn | Pause::Switched | Pause::Spins => {
                 self.watch.changed |= wrote;
-                self.watch.fresh |= !looks.goes_round();
-                self.watch.open |= !looks.is_stuck(self.watch.period);
-                return Ok(pause == Pause::Spins && !wrote);
+                self.watch.fresh |= !warp.goes_round();
+                self.watch.open |= !warp.is_stuck(self.watch.period);
+                turn.spun = pause == Pause::Spins && !wrote;
+                return Ok(turn);
             }
             Pause::Barrier => self.arrive(number)?,
-            Pause::Exited => self.complete_barriers(),
+            Pause::Exited | Pause::Waits => {
+                warp.refresh();
+                self.complete_barriers();
+            }
         }
         self.watch.changed = true;
-        Ok(false)
+        Ok(turn)
     }
 
     /// Why it paused, and whether it has changed memory.
-    fn run_warp(&mut self, number: usize) -> Result<(Pause, bool), Fault> {
+    fn run_warp<const EVENTS: bool>(
+        &mut self,
+        number: usize,
+        steps: u64,
+    ) -> Result<(Pause, bool), Fault> {
         let kernel = self.kernel;
         let block = &mut self.blocks[self.current];
         let at = Reporter {
@@ -227,8 +372,8 @@ impl Machine<'_> {
             params: self.params,
             first_thread: (LANES * number) as u64,
         };
-        let turn = self.fuel.min(self.turns.next(kernel.polls));
-        let ran = warp.looks.ran;
+        let turn = self.fuel.min(steps);
+        let ran = warp.ran;
         let mut thread = Running {
             at,
             warp,
@@ -241,9 +386,9 @@ impl Machine<'_> {
             quiet: self.watch.quiet.then_some(self.watch.period),
             wrote: false,
         };
-        let pause = thread.run(&kernel.code);
+        let pause = thread.run::<EVENTS>(&kernel.code);
         let spent = turn - thread.left;
-        thread.warp.looks.ran += spent;
+        thread.warp.ran += spent;
         self.executed = thread.executed;
         self.fuel -= spent;
         self.watch.add_turn(spent);

@@ -2,8 +2,9 @@
 //!
 //! Owns: decoding, a warp-wide interpreter, its memory and what its detectors find. May import `image::ptx`,
 //! `device`, `value`, `terms` and `outcome`. A kernel is decoded once into a flat array; a warp executes an
-//! instruction for its 32 lanes at once, on rows of 32 registers under a mask; lanes that part meet again at the
-//! branch's immediate post-dominator. Equal inputs give equal results and equal findings.
+//! instruction for its 32 lanes at once, on rows of 32 registers under a mask; lanes that part go on as splits of their
+//! own and meet again at the branch's immediate post-dominator. Equal inputs and an equal schedule give equal results
+//! and equal findings.
 //!
 //! ```
 //! use cuda_gates::device::{Access, Device, sim::SimDevice};
@@ -25,6 +26,7 @@ mod flow;
 mod lanes;
 mod looks;
 mod machine;
+mod meet;
 mod memory;
 mod module;
 mod program;
@@ -34,6 +36,9 @@ mod schedule;
 mod step;
 #[cfg(test)]
 mod tests;
+mod turns;
+mod waiting;
+mod warp;
 
 pub use device::SimDevice;
 pub use schedule::{BlockOrder, Policy, Schedule, ScheduleError};

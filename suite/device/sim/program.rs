@@ -40,6 +40,14 @@ pub struct Kernel {
 }
 
 impl Kernel {
+    /// An instruction in words, with its line.
+    pub fn place(&self, pc: Pc) -> String {
+        let Some(origin) = self.origin.get(pc as usize) else {
+            return "the end".to_owned();
+        };
+        format!("PTX line {}: `{}`", origin.ptx_line, origin.text)
+    }
+
     /// Shared memory of one block, static and dynamic.
     pub fn shared_bytes(&self, shape: &LaunchShape) -> u64 {
         self.dynamic_offset

@@ -66,36 +66,45 @@ impl Reporter<'_> {
 
     /// An aligned barrier that only some of a warp's threads execute.
     #[cold]
-    pub fn divergent(&self, recorder: &mut Recorder, pc: Pc, mask: u32, live: u32) {
+    pub fn divergent(
+        &self,
+        recorder: &mut Recorder,
+        pc: Pc,
+        mask: u32,
+        absent: u32,
+        detail: Vec<String>,
+    ) {
         recorder.note(pc, FindingKind::Barrier, mask.count_ones(), || {
+            let live = mask | absent;
             let message = format!(
                 "barrier reached by lanes {mask:#010x} of a warp \
                  whose lanes {live:#010x} must reach it together"
             );
-            Finding::new(FindingKind::Barrier, message).at(self.site(
-                pc,
-                mask.trailing_zeros(),
-                None,
-            ))
+            Finding::new(FindingKind::Barrier, message)
+                .with_detail(detail)
+                .at(self.site(pc, mask.trailing_zeros(), None))
         });
     }
 
-    /// Lanes `mask` executed an instruction that names other lanes: all live lanes it names must be there, and each
-    /// lane must name itself.
+    /// Lanes `mask` executed an instruction that names lanes which did not, or leaves out some that did.
     #[cold]
-    pub fn membermask(&self, recorder: &mut Recorder, pc: Pc, mask: u32, named: u32, live: u32) {
-        let absent = named & live & !mask;
-        let unnamed = mask & !named;
-        if absent | unnamed == 0 {
-            return;
-        }
+    pub fn membermask(
+        &self,
+        recorder: &mut Recorder,
+        pc: Pc,
+        (mask, named, absent): (u32, u32, u32),
+        detail: Vec<String>,
+    ) {
         recorder.note(pc, FindingKind::Membermask, mask.count_ones(), || {
             let message = if absent != 0 {
                 format!("membermask {named:#010x} names lanes {absent:#010x} that are not at this instruction")
             } else {
+                let unnamed = mask & !named;
                 format!("membermask {named:#010x} leaves out lanes {unnamed:#010x} that execute this instruction")
             };
-            Finding::new(FindingKind::Membermask, message).at(self.site(pc, mask.trailing_zeros(), None))
+            Finding::new(FindingKind::Membermask, message)
+                .with_detail(detail)
+                .at(self.site(pc, mask.trailing_zeros(), None))
         });
     }
 
@@ -115,11 +124,10 @@ impl Reporter<'_> {
     }
 
     fn words(&self, pc: Pc) -> String {
-        let origin = &self.kernel.origin[pc as usize];
-        let (name, line, [x, y, z]) = (&self.kernel.name, origin.ptx_line, self.block);
+        let (name, [x, y, z]) = (&self.kernel.name, self.block);
         format!(
-            "kernel {name}, PTX line {line}: `{}` in block ({x}, {y}, {z})",
-            origin.text
+            "kernel {name}, {} in block ({x}, {y}, {z})",
+            self.kernel.place(pc)
         )
     }
 }

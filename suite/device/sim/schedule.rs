@@ -86,7 +86,7 @@ impl Schedule {
 }
 
 /// Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators", 2014.
-fn split_mix(state: u64) -> u64 {
+pub(super) fn split_mix(state: u64) -> u64 {
     let z = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);

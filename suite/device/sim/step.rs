@@ -1,14 +1,17 @@
 //! A warp while it runs: one instruction after another, until something makes it pause.
 
-use super::block::{Pending, Warp};
 use super::collective;
 use super::findings::Recorder;
 use super::lanes::{FULL, Frame};
-use super::looks;
+use super::looks::{self, Seen};
 use super::memory::{Spaces, Violations};
-use super::program::{Access, Atomic, Barrier, Instruction, Kind, Pc};
+use super::program::{Access, Atomic, Instruction, Kind, Pc};
 use super::reporter::Reporter;
+use super::warp::Warp;
 use crate::outcome::Fault;
+
+/// What an access or a `.sync` instruction takes off a turn where decisions are to fall around those.
+const EVENT: u64 = 8;
 
 /// Why a warp stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,8 +19,12 @@ pub enum Pause {
     Exited,
     /// At a barrier, not yet counted.
     Barrier,
+    /// All its lanes wait, some of them at barriers.
+    Waits,
     /// The instructions of its turn are used up.
     Turn,
+    /// The split whose turn it was waits, or has left.
+    Switched,
     /// It sleeps, or has looked again at what others have yet to write.
     Spins,
 }
@@ -41,7 +48,13 @@ pub struct Running<'a> {
 }
 
 impl Running<'_> {
-    pub fn run(&mut self, code: &[Instruction]) -> Result<Pause, Fault> {
+    /// Runs a turn. With `EVENTS` it is that of one split, and accesses and `.sync` instructions use up most of it, so
+    /// that it ends at one.
+    pub fn run<const EVENTS: bool>(&mut self, code: &[Instruction]) -> Result<Pause, Fault> {
+        if let Some(pause) = self.begin() {
+            return Ok(pause);
+        }
+        let first = self.warp.now.active & self.warp.now.active.wrapping_neg();
         while self.left > 0 {
             self.left -= 1;
             let pc = self.warp.now.pc;
@@ -64,17 +77,25 @@ impl Running<'_> {
                     Kind::Branch { target, reconverge } => {
                         self.warp.diverge(mask, *target, *reconverge)
                     }
-                    Kind::Exit => self.warp.exit(mask),
+                    Kind::Exit if self.warp.meeting == 0 => self.warp.exit(mask),
                     other => {
                         if let Some(pause) = self.rare(other, pc, mask)? {
                             return Ok(pause);
                         }
                     }
                 }
+                if EVENTS && is_event(&instruction.kind) {
+                    self.left = self.left.saturating_sub(EVENT);
+                }
             }
             self.warp.now.pc = next;
-            if self.warp.settle() {
-                return Ok(Pause::Exited);
+            if !self.warp.settle()
+                && let Some(pause) = self.stalled()
+            {
+                return Ok(pause);
+            }
+            if EVENTS && self.warp.now.active & first == 0 {
+                return Ok(Pause::Switched);
             }
         }
         Ok(Pause::Turn)
@@ -117,28 +138,28 @@ impl Running<'_> {
         changed
     }
 
-    /// Notes what the warp has seen; ends the turn if it has seen that before.
-    fn look(&mut self, look: u64, pc: Pc) -> Option<Pause> {
-        if !self.warp.looks.saw(look, self.until - self.left) {
+    /// Notes what the running lanes have seen; ends the turn if they have seen that before.
+    fn look(&mut self, look: u64, seen: Seen) -> Option<Pause> {
+        let now = self.until - self.left;
+        let looks = self.warp.looks();
+        looks.seen = Some(seen);
+        if !looks.saw(look, now) {
             return None;
         }
         if let Some(period) = self.quiet
-            && self.warp.looks.wants_state(period)
+            && looks.wants_state(period)
         {
-            let state = looks::state(self.warp, &self.frame, &self.at.kernel.decisive);
-            self.warp.looks.compare(state);
+            let decisive = &self.at.kernel.decisive;
+            let state = looks::state(self.warp, &self.frame, decisive, seen.pc);
+            self.warp.looks().compare(state);
         }
-        Some(self.pass(pc))
+        Some(self.pass(seen.pc))
     }
 
     /// Ends the turn after an instruction.
     fn pass(&mut self, pc: Pc) -> Pause {
         self.warp.now.pc = pc + 1;
-        if self.warp.settle() {
-            Pause::Exited
-        } else {
-            Pause::Spins
-        }
+        Pause::Spins
     }
 
     /// Everything but arithmetic, loads, stores and branches. What pauses has moved on to the next instruction.
@@ -147,17 +168,18 @@ impl Running<'_> {
             Kind::Poll(access) => {
                 let place = looks::place(&self.frame, &access.address, pc, mask);
                 self.load(access, pc, mask);
-                let look = looks::loaded(place, &self.frame, access, mask);
-                return Ok(self.look(look, pc));
+                let look = looks::loaded(&place, &self.frame, access, mask);
+                return Ok(self.look(look, place));
             }
             Kind::Atomic(atomic) => {
                 let place = looks::place(&self.frame, &atomic.address, pc, mask);
                 if !self.atomic(atomic, pc, mask) {
-                    let look = looks::unchanged(place, &self.frame, atomic, mask);
-                    return Ok(self.look(look, pc));
+                    let look = looks::unchanged(&place, &self.frame, atomic, mask);
+                    return Ok(self.look(look, place));
                 }
             }
-            Kind::Barrier(barrier) => return self.barrier(barrier, pc, mask).map(Some),
+            Kind::Barrier(barrier) => return Ok(self.barrier(kind, barrier.aligned, pc, mask)),
+            Kind::Exit => return Ok(self.exit(pc, mask)),
             Kind::Trap => return Err(self.at.trapped(pc)),
             Kind::Yield => return Ok(Some(self.pass(pc))),
             Kind::Param { access, offset } => {
@@ -175,33 +197,19 @@ impl Running<'_> {
         }
         Ok(None)
     }
+}
 
-    fn barrier(&mut self, barrier: &Barrier, pc: Pc, mask: u32) -> Result<Pause, Fault> {
-        if mask != self.warp.live() {
-            if !barrier.aligned {
-                let what = "part of a warp waits at a barrier that is not aligned";
-                return Err(self.at.unsupported(pc, what));
-            }
-            self.at.divergent(self.recorder, pc, mask, self.warp.live());
-        }
-        self.warp.pending = Some(Pending {
-            barrier: *barrier,
-            pc,
-        });
-        self.warp.now.pc = pc + 1;
-        Ok(Pause::Barrier)
-    }
-
-    /// What the lanes named by one membermask do together.
-    fn together(&mut self, kind: &Kind, pc: Pc, mask: u32) {
-        let live = self.warp.live();
-        let mut rest = mask;
-        while rest != 0 {
-            let group = collective::group(&self.frame, kind, rest);
-            if let Some(named) = collective::run(&mut self.frame, kind, group) {
-                self.at.membermask(self.recorder, pc, group, named, live);
-            }
-            rest &= !group;
-        }
-    }
+/// Whether an instruction shows others something, or is shown it.
+fn is_event(kind: &Kind) -> bool {
+    matches!(
+        kind,
+        Kind::Load(_)
+            | Kind::Poll(_)
+            | Kind::Store(_)
+            | Kind::Atomic(_)
+            | Kind::WarpSync { .. }
+            | Kind::Shuffle(_)
+            | Kind::Vote { .. }
+            | Kind::Match { .. }
+    )
 }

@@ -10,6 +10,7 @@ mod device;
 mod floats;
 mod integers;
 mod kernels;
+mod litmus;
 mod memory;
 mod rarer;
 mod schedules;

@@ -212,12 +212,12 @@ fn blocks_that_compute_for_long_run_one_after_another() {
 #[test]
 fn cycles_of_looks_are_found() {
     let goes_round = |look: &dyn Fn(u64) -> u64| {
-        let mut looks = Looks::default();
+        let (mut looks, mut ran) = (Looks::default(), 0);
         for step in 1..100_000 {
             looks.saw(look(step), 5 * step);
-            looks.ran = 5 * step;
+            ran = 5 * step;
         }
-        looks.goes_round()
+        looks.goes_round(ran)
     };
     let cycles: [&[u64]; 4] = [&[7], &[7, 8], &[7, 8, 7, 9, 7, 7, 8], &[1, 1, 1, 2]];
     for cycle in cycles {

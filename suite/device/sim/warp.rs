@@ -1,0 +1,482 @@
+//! A warp: its lanes in splits that go on independently, and the joins where splits meet again.
+//!
+//! As hardware since compute capability 7.0 does (its convergence barriers, `BSSY` and `BSYNC`): lanes that part at a
+//! branch make a join at the branch's immediate post-dominator. A split that comes there waits until every lane the
+//! join expects is there or has left the kernel; then all go on as one. Joins nest, each within its parent. Lanes that
+//! only wait may be overtaken by any other split; lanes that a join holds are let go where nothing else gets on. With
+//! lanes apart there are no joins: lanes that part stay apart until a `.sync` instruction brings them together.
+
+use super::lanes::{FULL, LANES};
+use super::looks::{Looks, Seen};
+use super::program::Pc;
+
+/// Whether a warp has something to run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    Ready,
+    /// All its lanes wait: for each other, or at barriers.
+    Waiting,
+    Done,
+}
+
+/// Index of a join.
+pub type JoinId = u8;
+/// Of lanes that no join waits for: they meet by leaving the kernel.
+const NONE: JoinId = u8::MAX;
+
+/// What a split waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wait {
+    /// It can run.
+    Nothing,
+    /// At the `.sync` instruction `pc`, for the live lanes it names.
+    Lanes {
+        named: u32,
+        /// Those of them that have passed it by: they must come back, and not just leave.
+        owed: u32,
+    },
+    /// At a barrier, not yet counted. `pc` is past it.
+    Uncounted,
+    /// At the barrier of this number. `pc` is past it.
+    Barrier(u8),
+}
+
+/// Lanes that go on together from `pc`, until they reach `reconverge`.
+#[derive(Clone, Copy, Debug)]
+pub struct Split {
+    pub pc: Pc,
+    pub active: u32,
+    pub reconverge: Pc,
+    /// The join at `reconverge`.
+    pub join: JoinId,
+    pub wait: Wait,
+}
+
+/// Where lanes that parted meet.
+#[derive(Clone, Copy, Debug)]
+struct Join {
+    pc: Pc,
+    /// Lanes it waits for or holds.
+    expected: u32,
+    /// Lanes it holds.
+    arrived: u32,
+    parent: JoinId,
+    /// The parent's `pc`.
+    reconverge: Pc,
+}
+
+#[derive(Clone, Debug)]
+pub struct Warp {
+    pub state: State,
+    /// What runs; no lane of it is active where nothing can.
+    pub now: Split,
+    /// What else there is, the one that runs next last.
+    pub parked: Vec<Split>,
+    /// Lanes in a parked split that waits for others of its warp.
+    pub meeting: u32,
+    joins: Vec<Join>,
+    /// Bit for each join in use.
+    used: u32,
+    /// Lanes that have left the kernel, or never were.
+    pub exited: u32,
+    /// Whether lanes that part meet at `.sync` instructions only.
+    apart: bool,
+    /// Whether lanes that wait for others of their warp go on without them: nobody else gets on.
+    pub force: bool,
+    /// Lanes that have had a turn in this round of decisions.
+    pub turned: u32,
+    /// Instructions it has run.
+    pub ran: u64,
+    /// By the lowest lane of a split; as many as there was need for.
+    looks: Vec<Looks>,
+    /// Priorities of splits, by their lowest lane, where the schedule goes by those.
+    pub ranks: Vec<u64>,
+}
+
+impl Default for Warp {
+    fn default() -> Self {
+        Self {
+            state: State::Done,
+            now: Split {
+                pc: 0,
+                active: 0,
+                reconverge: 0,
+                join: NONE,
+                wait: Wait::Nothing,
+            },
+            parked: Vec::with_capacity(LANES),
+            meeting: 0,
+            joins: Vec::with_capacity(LANES),
+            used: 0,
+            exited: FULL,
+            apart: false,
+            force: false,
+            turned: 0,
+            ran: 0,
+            looks: Vec::new(),
+            ranks: Vec::new(),
+        }
+    }
+}
+
+impl Warp {
+    /// Starts these lanes at the kernel's first instruction; `end` is the number of its instructions.
+    pub fn start(&mut self, active: u32, end: Pc, apart: bool) {
+        self.state = State::Ready;
+        self.now = Split {
+            pc: 0,
+            active,
+            reconverge: end,
+            join: NONE,
+            wait: Wait::Nothing,
+        };
+        self.parked.clear();
+        self.joins.clear();
+        self.looks.clear();
+        self.ranks.clear();
+        (self.used, self.meeting, self.turned, self.ran) = (0, 0, 0, 0);
+        self.exited = !active;
+        (self.apart, self.force) = (apart, false);
+    }
+
+    /// Lanes that are still in the kernel.
+    pub fn live(&self) -> u32 {
+        !self.exited
+    }
+
+    /// Whether the running lanes only repeat looks.
+    pub fn goes_round(&self) -> bool {
+        self.of_running().any(|looks| looks.goes_round(self.ran))
+    }
+
+    /// Whether they will do so for ever.
+    pub fn is_stuck(&self, period: u64) -> bool {
+        self.of_running().any(|looks| looks.is_stuck(period))
+    }
+
+    /// What lanes that run have seen, together or in parts.
+    fn of_running(&self) -> impl Iterator<Item = &Looks> {
+        let looks = self.looks.iter().enumerate();
+        looks.filter_map(|(lane, looks)| (self.now.active >> lane & 1 == 1).then_some(looks))
+    }
+
+    /// What the split that runs has seen.
+    pub fn looks(&mut self) -> &mut Looks {
+        let lane = self.now.active.trailing_zeros() as usize % LANES;
+        if lane >= self.looks.len() {
+            self.looks.resize(lane + 1, Looks::default());
+        }
+        &mut self.looks[lane]
+    }
+
+    /// Where lanes of a split have looked last.
+    pub fn seen_by(&self, split: &Split) -> Option<&Seen> {
+        let looks = self.looks.iter().enumerate();
+        let mut own = looks.filter(|(lane, _)| split.active >> lane & 1 == 1);
+        own.find_map(|(_, looks)| looks.seen.as_ref())
+    }
+
+    /// Some active lanes go to `target`, the rest to the next instruction; they meet again at `meet`.
+    pub fn diverge(&mut self, taken: u32, target: Pc, meet: Pc) {
+        let now = self.now;
+        let (meet, join) = self.join_for(meet);
+        let other = Split {
+            pc: target,
+            active: taken,
+            reconverge: meet,
+            join,
+            wait: Wait::Nothing,
+        };
+        // A side that starts at the meeting point has nothing to run.
+        if target == meet && join != NONE {
+            self.joins[usize::from(join)].arrived |= taken;
+        } else {
+            self.parked.push(other);
+        }
+        self.now = Split {
+            pc: now.pc + 1,
+            active: now.active & !taken,
+            ..other
+        };
+    }
+
+    /// Where the running lanes meet if they part here: at a join of theirs, or a new one.
+    fn join_for(&mut self, meet: Pc) -> (Pc, JoinId) {
+        let now = self.now;
+        let id = self.used.trailing_ones() as usize;
+        if self.apart || meet == now.reconverge || id == LANES {
+            return (now.reconverge, now.join);
+        }
+        let join = Join {
+            pc: meet,
+            expected: now.active,
+            arrived: 0,
+            parent: now.join,
+            reconverge: now.reconverge,
+        };
+        if id == self.joins.len() {
+            self.joins.push(join);
+        } else {
+            self.joins[id] = join;
+        }
+        self.used |= 1 << id;
+        (meet, id as JoinId)
+    }
+
+    /// Lanes leave the kernel, and all joins.
+    #[inline(always)]
+    pub fn exit(&mut self, mask: u32) {
+        self.exited |= mask;
+        self.now.active &= !mask;
+        if self.used != 0 {
+            self.leave_joins(mask);
+        }
+    }
+
+    fn leave_joins(&mut self, mask: u32) {
+        for id in 0..self.joins.len() {
+            if self.used >> id & 1 == 0 {
+                continue;
+            }
+            self.joins[id].expected &= !mask;
+            self.joins[id].arrived &= !mask;
+            if let Some(split) = self.take_complete(id) {
+                self.parked.push(split);
+            }
+        }
+    }
+
+    /// The lanes of a join that are all there, as a split of its parent; a join without lanes is gone.
+    fn take_complete(&mut self, id: usize) -> Option<Split> {
+        let join = self.joins[id];
+        if join.arrived != join.expected {
+            return None;
+        }
+        self.used &= !(1 << id);
+        (join.arrived != 0).then_some(Split {
+            pc: join.pc,
+            active: join.arrived,
+            reconverge: join.reconverge,
+            join: join.parent,
+            wait: Wait::Nothing,
+        })
+    }
+
+    /// After a step: goes on with another split, once the present one has come to its join, waits or has left. False
+    /// when none can run.
+    #[inline(always)]
+    pub fn settle(&mut self) -> bool {
+        if self.now.pc != self.now.reconverge && self.now.active != 0 {
+            return true;
+        }
+        self.settle_slowly()
+    }
+
+    fn settle_slowly(&mut self) -> bool {
+        loop {
+            if self.now.active == 0 {
+                let Some(next) = self.take_ready() else {
+                    return false;
+                };
+                self.now = next;
+            }
+            if self.now.pc != self.now.reconverge {
+                return true;
+            }
+            if self.now.join == NONE {
+                self.exit(self.now.active);
+                continue;
+            }
+            let id = usize::from(self.now.join);
+            self.joins[id].arrived |= self.now.active;
+            self.now.active = 0;
+            if let Some(split) = self.take_complete(id) {
+                self.now = split;
+            }
+        }
+    }
+
+    fn take_ready(&mut self) -> Option<Split> {
+        let ready = |split: &Split| split.wait == Wait::Nothing;
+        let at = self.parked.iter().rposition(ready)?;
+        Some(self.parked.remove(at))
+    }
+
+    /// Some running lanes wait; the others go on.
+    pub fn park(&mut self, lanes: u32, pc: Pc, wait: Wait) {
+        self.now.active &= !lanes;
+        if let Wait::Lanes { .. } = wait {
+            self.meeting |= lanes;
+        }
+        self.parked.push(Split {
+            pc,
+            active: lanes,
+            wait,
+            ..self.now
+        });
+    }
+
+    /// Lanes of parked splits that wait for others of their warp go on from the next instruction, or wait there for
+    /// something else.
+    pub fn resume(&mut self, lanes: u32, wait: Wait) {
+        self.meeting &= !lanes;
+        for split in &mut self.parked {
+            if let Wait::Lanes { .. } = split.wait
+                && split.active & lanes != 0
+            {
+                (split.pc, split.wait) = (split.pc + 1, wait);
+            }
+        }
+    }
+
+    /// Lanes that have come to a barrier wait there, or go on; the rest of their splits remains uncounted.
+    pub fn recount(&mut self, lanes: u32, wait: Wait) {
+        for at in 0..self.parked.len() {
+            let split = self.parked[at];
+            let (counted, rest) = (split.active & lanes, split.active & !lanes);
+            if split.wait != Wait::Uncounted || counted == 0 {
+                continue;
+            }
+            self.parked[at].active = counted;
+            self.parked[at].wait = wait;
+            if rest != 0 {
+                self.parked.push(Split {
+                    active: rest,
+                    ..split
+                });
+            }
+        }
+    }
+
+    /// Lanes that have met go on as one where they are at one place, bound for the same join.
+    pub fn merge(&mut self, met: u32) {
+        let mut at = 0;
+        while at < self.parked.len() {
+            let split = self.parked[at];
+            let twin = |other: &Split| {
+                split.wait == Wait::Nothing
+                    && split.active & met != 0
+                    && other.wait == Wait::Nothing
+                    && other.active & met != 0
+                    && (other.pc, other.join, other.reconverge)
+                        == (split.pc, split.join, split.reconverge)
+            };
+            let later = self.parked[at + 1..].iter().position(twin);
+            if twin(&self.now) {
+                self.now.active |= split.active;
+                self.parked.remove(at);
+            } else if let Some(later) = later {
+                self.parked[at + 1 + later].active |= split.active;
+                self.parked.remove(at);
+            } else {
+                at += 1;
+            }
+        }
+    }
+
+    /// Whether it has something to run, and if so the state it is in.
+    pub fn refresh(&mut self) {
+        let ready = self.force || self.now.active != 0 || self.splits().any(|s| s.wait == Wait::Nothing);
+        self.state = match ready {
+            true => State::Ready,
+            false if self.live() == 0 => State::Done,
+            false => State::Waiting,
+        };
+    }
+
+    /// All splits but those at joins.
+    pub fn splits(&self) -> impl Iterator<Item = &Split> {
+        let now = (self.now.active != 0).then_some(&self.now);
+        self.parked.iter().chain(now)
+    }
+
+    /// The lowest lane of each split that can run.
+    pub fn ready(&self) -> u32 {
+        let ready = self.splits().filter(|split| split.wait == Wait::Nothing);
+        ready.fold(0, |lanes, split| lanes | split.active & split.active.wrapping_neg())
+    }
+
+    /// Lets another split run, if one can that has none of these lanes.
+    pub fn switch(&mut self, but: u32) -> bool {
+        let other = |split: &Split| split.wait == Wait::Nothing && split.active & but == 0;
+        let Some(at) = self.parked.iter().rposition(other) else {
+            return false;
+        };
+        self.switch_to(at);
+        true
+    }
+
+    /// Lets the split of this lowest lane run.
+    pub fn switch_to_lane(&mut self, lane: u32) {
+        let wanted = |split: &Split| split.active.trailing_zeros() == lane;
+        if let Some(at) = self.parked.iter().position(wanted) {
+            self.switch_to(at);
+        }
+    }
+
+    fn switch_to(&mut self, at: usize) {
+        let next = self.parked.remove(at);
+        if self.now.active != 0 {
+            // In front of those that have waited for longer.
+            self.parked.insert(0, self.now);
+        }
+        self.now = next;
+    }
+
+    /// Who waits for these lanes knows that they have passed by.
+    fn owe(&mut self, lanes: u32) {
+        for split in &mut self.parked {
+            if let Wait::Lanes { named, owed } = &mut split.wait {
+                *owed |= lanes & *named;
+            }
+        }
+    }
+
+    /// Lets go the lanes that the innermost joins hold: they go on without waiting. As compute capability 7.0 and
+    /// later promise, every lane gets on at some time. The lanes.
+    pub fn release(&mut self) -> u32 {
+        let mut released = 0;
+        for id in 0..self.joins.len() {
+            let join = self.joins[id];
+            if self.used >> id & 1 == 0 || join.arrived == 0 || self.holds_within(id) {
+                continue;
+            }
+            released |= join.arrived;
+            self.joins[id].expected &= !join.arrived;
+            self.joins[id].arrived = 0;
+            self.parked.push(Split {
+                pc: join.pc,
+                active: join.arrived,
+                reconverge: join.reconverge,
+                join: join.parent,
+                wait: Wait::Nothing,
+            });
+        }
+        if released != 0 {
+            self.looks.clear();
+            self.owe(released);
+        }
+        released
+    }
+
+    /// Whether a join nested in this one holds lanes.
+    fn holds_within(&self, id: usize) -> bool {
+        let inside = |mut at: usize| {
+            while self.joins[at].parent != NONE {
+                at = usize::from(self.joins[at].parent);
+                if at == id {
+                    return true;
+                }
+            }
+            false
+        };
+        (0..self.joins.len())
+            .any(|at| self.used >> at & 1 == 1 && self.joins[at].arrived != 0 && inside(at))
+    }
+
+    /// Lanes that a join holds, with the instruction they go on from, for messages.
+    pub fn held(&self) -> impl Iterator<Item = (u32, Pc)> {
+        let used = self.joins.iter().enumerate().filter(|(id, _)| self.used >> id & 1 == 1);
+        used.map(|(_, join)| (join.arrived, join.pc)).filter(|&(lanes, _)| lanes != 0)
+    }
+}
