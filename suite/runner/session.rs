@@ -136,6 +136,7 @@ impl Session {
                 filtered: parts.filtered && parts.joined.is_none(),
                 joined: parts.joined.is_some(),
                 environment: cleared(),
+                schedules: None,
                 work_ms: 0.0,
                 wall_ms: 0.0,
             },

@@ -162,6 +162,7 @@ impl Execute for Actor {
             skipped_rows: Default::default(),
             not_judged: Default::default(),
             duration_ms: 0.0,
+            scheduled: None,
             kernels: Vec::new(),
             repro: String::new(),
         })

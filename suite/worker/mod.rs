@@ -25,6 +25,7 @@ mod memory;
 mod open;
 mod pool;
 mod protocol;
+mod schedules;
 mod serve;
 pub mod sources;
 mod supervisor;
@@ -43,6 +44,7 @@ pub use capture::Output;
 pub use environment::cleared;
 pub use open::{is_asked_for, work};
 pub use pool::Pool;
+pub use schedules::Schedules;
 pub use serve::serve;
 pub use supervisor::{Answer, Launch, Supervisor};
 
