@@ -12,13 +12,13 @@ use indexmap::IndexMap;
 use super::harness::Harness;
 use super::options::{DeviceChoice, Options};
 use super::planned::Planned;
-use super::session::{Ended, Parts, Session};
+use super::session::{Ended, Parts, Repro, Session};
 use super::text::refusal;
 use super::verdict::Verdict;
 use super::{PlannedCase, direct};
 use crate::archive::Store;
 use crate::report::summary_text;
-use crate::terms::DeviceKind;
+use crate::terms::{DeviceKind, ImageKind};
 use crate::worker::{Launch, Pool};
 
 /// Columns of the summary where nothing says how wide the terminal is.
@@ -129,6 +129,7 @@ impl Start<'_> {
 
     fn session(self, repro: Repro) -> Result<Session, String> {
         let threads = self.threads();
+        let schedules = self.planned.worker.schedules;
         let mut launch = Launch::this_executable(self.planned.worker)
             .map_err(|error| format!("cannot tell which executable this is: {error}"))?;
         launch.case_deadline = self.options.timeout;
@@ -141,6 +142,7 @@ impl Start<'_> {
             store: Store::open(&self.options.reports),
             joined: self.joined,
             redact: self.options.redact,
+            schedules,
             pool: Pool::new(launch, threads),
             repro,
         }))
@@ -153,21 +155,52 @@ fn nextest_run() -> Option<String> {
     std::env::var("NEXTEST_RUN_ID").ok()
 }
 
-type Repro = Box<dyn Fn(&str) -> String + Send + Sync>;
-
 fn binary_repro(options: &Options) -> Repro {
-    let mut command = String::from("cuda-gates run");
-    if let DeviceChoice::One(address) = &options.device {
-        command.push_str(&format!(" --device {}", quoted(&address.to_string())));
-    }
-    let path = |path: &Path| quoted(&path.to_string_lossy());
-    if let Some(specs) = &options.specs {
-        command.push_str(&format!(" --specs {}", path(specs)));
-    }
-    if let Some(kernels) = &options.kernels {
-        command.push_str(&format!(" --kernels {}", path(kernels)));
-    }
-    Box::new(move |id| format!("{command} --exact {}", quoted(id)))
+    let path = |path: &Path| path.to_string_lossy().into_owned();
+    let device = match &options.device {
+        DeviceChoice::Auto => None,
+        DeviceChoice::One(address) => Some(address.to_string()),
+    };
+    let folders = [
+        ("--specs", options.specs.as_deref().map(path)),
+        ("--kernels", options.kernels.as_deref().map(path)),
+    ];
+    let folders = arguments(folders);
+    let chosen = arguments([
+        ("--profile", options.profile.map(|p| p.name().to_owned())),
+        ("--image", options.images.as_deref().map(image_names)),
+    ]);
+    let given = options.schedules.arguments();
+    let again = arguments(given.into_iter().map(|(name, value)| (name, Some(value))));
+    Box::new(move |id, schedule| {
+        let id = quoted(id);
+        match schedule {
+            // Complete, whatever the machine or the defaults are.
+            Some(schedule) => {
+                let schedule = quoted(&schedule.to_string());
+                format!(
+                    "cuda-gates run --device sim{folders}{chosen} --exact {id} --schedule {schedule}"
+                )
+            }
+            None => {
+                let device = arguments([("--device", device.clone())]);
+                format!("cuda-gates run{device}{folders} --exact {id}{again}")
+            }
+        }
+    })
+}
+
+/// ` --name value` for each that has a value.
+fn arguments<'n>(given: impl IntoIterator<Item = (&'n str, Option<String>)>) -> String {
+    given
+        .into_iter()
+        .filter_map(|(name, value)| Some(format!(" {name} {}", quoted(&value?))))
+        .collect()
+}
+
+fn image_names(images: &[ImageKind]) -> String {
+    let names: Vec<&str> = images.iter().map(|image| image.name()).collect();
+    names.join(",")
 }
 
 fn target_repro(options: &Options) -> Repro {
@@ -176,16 +209,38 @@ fn target_repro(options: &Options) -> Repro {
         DeviceChoice::Auto => None,
         DeviceChoice::One(address) => Some(address.to_string()),
     };
-    let variables = [
-        ("CUDA_GATES_DEVICE", device),
+    let folders = [
         ("CUDA_GATES_SPECS", options.specs.as_deref().map(path)),
         ("CUDA_GATES_KERNELS", options.kernels.as_deref().map(path)),
     ];
-    let set: String = variables
+    let folders = variables(folders);
+    let choice = options.schedules;
+    let again = variables([
+        ("CUDA_GATES_SCHEDULES", choice.count.map(|c| c.to_string())),
+        ("CUDA_GATES_SEED", choice.seed.map(|s| s.to_string())),
+        ("CUDA_GATES_SCHEDULE", choice.only.map(|s| s.to_string())),
+    ]);
+    Box::new(move |id, schedule| {
+        let device = match schedule {
+            Some(_) => Some("sim".to_owned()),
+            None => device.clone(),
+        };
+        let device = variables([("CUDA_GATES_DEVICE", device)]);
+        let schedules = match schedule {
+            Some(only) => variables([("CUDA_GATES_SCHEDULE", Some(only.to_string()))]),
+            None => again.clone(),
+        };
+        let id = quoted(id);
+        format!("{device}{folders}{schedules}cargo test --test gates -- --exact {id}")
+    })
+}
+
+/// `NAME=value ` for each that has a value.
+fn variables<'n>(given: impl IntoIterator<Item = (&'n str, Option<String>)>) -> String {
+    given
         .into_iter()
         .filter_map(|(name, value)| Some(format!("{name}={} ", quoted(&value?))))
-        .collect();
-    Box::new(move |id| format!("{set}cargo test --test gates -- --exact {}", quoted(id)))
+        .collect()
 }
 
 /// As a shell takes it for one word.
@@ -251,14 +306,53 @@ fn complain(text: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::device::sim::Schedule;
+    use crate::runner::ScheduleChoice;
+    use crate::terms::Profile;
     use crate::worker::Address;
+
+    #[test]
+    fn a_schedule_is_replayed_by_one_command() {
+        let explored = Options {
+            specs: Some("my specs".into()),
+            profile: Some(Profile::Quick),
+            images: Some(vec![ImageKind::Jit, ImageKind::Nvrtc]),
+            schedules: ScheduleChoice {
+                count: Some(20),
+                seed: Some(3),
+                only: None,
+            },
+            ..Options::default()
+        };
+        let id = "s::g::n=1::jit";
+        let failing: Option<Schedule> = Some("random:7,switches=13".parse().unwrap());
+        assert_eq!(
+            binary_repro(&explored)(id, failing),
+            "cuda-gates run --device sim --specs 'my specs' --profile quick --image jit,nvrtc --exact s::g::n=1::jit \
+             --schedule random:7,switches=13"
+        );
+        assert_eq!(
+            binary_repro(&explored)(id, None),
+            "cuda-gates run --specs 'my specs' --exact s::g::n=1::jit --schedules 20 --seed 3"
+        );
+        assert_eq!(
+            target_repro(&explored)(id, failing),
+            "CUDA_GATES_DEVICE=sim CUDA_GATES_SPECS='my specs' CUDA_GATES_SCHEDULE=random:7,switches=13 cargo test \
+             --test gates -- --exact s::g::n=1::jit"
+        );
+        assert_eq!(
+            target_repro(&explored)(id, None),
+            "CUDA_GATES_SPECS='my specs' CUDA_GATES_SCHEDULES=20 CUDA_GATES_SEED=3 cargo test --test gates -- \
+             --exact s::g::n=1::jit"
+        );
+    }
 
     #[test]
     fn the_command_that_runs_a_case_again_is_one_a_shell_takes() {
         let plain = Options::default();
         let id = "s::g::n=1::jit";
         assert_eq!(
-            binary_repro(&plain)(id),
+            binary_repro(&plain)(id, None),
             "cuda-gates run --exact s::g::n=1::jit"
         );
         let chosen = Options {
@@ -267,11 +361,11 @@ mod tests {
             ..Options::default()
         };
         assert_eq!(
-            binary_repro(&chosen)("s::g::t=it's::jit"),
+            binary_repro(&chosen)("s::g::t=it's::jit", None),
             r"cuda-gates run --device sim --specs 'my specs' --exact 's::g::t=it'\''s::jit'"
         );
         assert_eq!(
-            target_repro(&chosen)(id),
+            target_repro(&chosen)(id, None),
             "CUDA_GATES_DEVICE=sim CUDA_GATES_SPECS='my specs' cargo test --test gates -- --exact s::g::n=1::jit"
         );
     }

@@ -132,7 +132,11 @@ fn session(reports: &Path, hello: &str, gates: &[&str]) -> Session {
         joined: None,
         redact: false,
         pool: Pool::new(launch, 2),
-        repro: Box::new(|id| format!("again {id}")),
+        schedules: Schedules::default(),
+        repro: Box::new(|id, schedule| match schedule {
+            None => format!("again {id}"),
+            Some(schedule) => format!("again {id} under {schedule}"),
+        }),
     })
 }
 
