@@ -18,6 +18,7 @@ mod options;
 mod planned;
 mod progress;
 mod recorder;
+mod repro;
 mod schedules;
 mod session;
 mod start;

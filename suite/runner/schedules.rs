@@ -1,6 +1,8 @@
 //! Which schedules of the simulated device a run takes.
 
 use crate::device::sim::Schedule;
+use crate::report::record::CaseRecord;
+use crate::terms::Outcome;
 use crate::worker::{Address, Schedules};
 
 /// What was asked for; nothing by default.
@@ -95,9 +97,23 @@ impl ScheduleChoice {
     }
 }
 
+/// The schedule that shows what is wrong with a case. What a control gate did not find, no single one shows.
+pub(super) fn decisive(record: &CaseRecord) -> Option<Schedule> {
+    let scheduled = record.scheduled?;
+    if let Some(shrunk) = scheduled.shrunk {
+        return Some(shrunk.schedule);
+    }
+    match (record.outcome, &record.expected) {
+        (Outcome::Fail, None) | (Outcome::Error, _) => Some(scheduled.schedule),
+        _ => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::record::{ScheduledRecord, ShrunkRecord};
+    use crate::runner::blank::blank_record;
 
     fn schedule(text: &str) -> Option<Schedule> {
         Some(text.parse().expect("a schedule"))
@@ -144,6 +160,37 @@ mod tests {
             assert!(problem.starts_with(name), "{problem}");
             assert!(problem.contains("on cuda:0"), "{problem}");
         }
+    }
+
+    #[test]
+    fn a_failure_is_replayed_by_its_simplest_schedule_and_a_control_by_all() {
+        let (full, simple): (Schedule, Schedule) = (
+            "pct:7,apart".parse().unwrap(),
+            "fair,apart".parse().unwrap(),
+        );
+        let mut record = blank_record("s::g::jit");
+        assert_eq!(decisive(&record), None);
+        let mut scheduled = ScheduledRecord {
+            schedule: full,
+            ran: 2,
+            of: 9,
+            seed: Some(1),
+            shrunk: None,
+        };
+        record.scheduled = Some(scheduled);
+        assert_eq!(decisive(&record), None);
+        record.outcome = Outcome::Fail;
+        assert_eq!(decisive(&record), Some(full));
+        record.expected = Some("fail: race".into());
+        assert_eq!(decisive(&record), None);
+        record.outcome = Outcome::Error;
+        assert_eq!(decisive(&record), Some(full));
+        scheduled.shrunk = Some(ShrunkRecord {
+            schedule: simple,
+            runs: 3,
+        });
+        record.scheduled = Some(scheduled);
+        assert_eq!(decisive(&record), Some(simple));
     }
 
     #[test]

@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 use super::blank::unjudged;
 use super::choice::Chosen;
 use super::recorder::Recorder;
+use super::repro::Repro;
+use super::schedules::decisive;
 use super::tables::Columns;
 use super::text::{STDERR, STDOUT};
 use super::verdict::Verdict;
@@ -15,7 +17,6 @@ use crate::archive::{self, Store};
 use crate::case::Case;
 use crate::check;
 use crate::device::cuda::CardLock;
-use crate::device::sim::Schedule;
 use crate::expr::Engine;
 use crate::identity::{self, Identity, XidWatch};
 use crate::outcome::{Fault, Reason};
@@ -33,9 +34,6 @@ const CARD_WAIT: Duration = Duration::from_secs(600);
 
 /// Of the fields after the run: the Xid errors during it.
 const XID_EVENTS: &str = "xid_events";
-
-/// From a case's id to the command that runs it again, as in this run or under the schedule given.
-pub(super) type Repro = Box<dyn Fn(&str, Option<Schedule>) -> String + Send + Sync>;
 
 /// What a run is made of, all choices made.
 pub(super) struct Parts {
@@ -333,18 +331,6 @@ impl Session {
         facts.run.work_ms = milliseconds(work);
         facts.run.wall_ms = milliseconds(self.clock.elapsed());
         facts
-    }
-}
-
-/// The schedule that shows what is wrong with a case. What a control gate did not find, no single one shows.
-fn decisive(record: &CaseRecord) -> Option<Schedule> {
-    let scheduled = record.scheduled?;
-    match (record.outcome, &record.expected) {
-        (Outcome::Fail, None) | (Outcome::Error, _) => {
-            let shrunk = scheduled.shrunk.map(|shrunk| shrunk.schedule);
-            Some(shrunk.unwrap_or(scheduled.schedule))
-        }
-        _ => None,
     }
 }
 

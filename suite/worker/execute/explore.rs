@@ -7,16 +7,17 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use super::ended::{Ended, Kind, Says};
 use super::judge::Judge;
+use super::prepare::Ready;
 use super::shrink::{Shrunk, shrink};
-use super::{Executor, Job, blank, expected, outcome_of};
+use super::{Executor, blank};
 use crate::case::Case;
-use crate::check;
 use crate::device::sim::Schedule;
 use crate::outcome::{Fault, Reason};
 use crate::report::record::{CaseRecord, ScheduledRecord, ShrunkRecord};
 use crate::spec::model::{Expect, Gate, Suite};
-use crate::terms::{DeviceKind, FindingKind, Outcome, ReasonKind};
+use crate::terms::DeviceKind;
 use crate::worker::Schedules;
 
 /// What is told of a case that goes on.
@@ -34,37 +35,21 @@ pub type Tell<'t> = dyn FnMut(Progress<'_>) + 't;
 struct Runs<'a> {
     suite: &'a Suite,
     gate: &'a Gate,
-    job: &'a Job,
+    ready: &'a Ready,
     /// Judges nothing itself: a clone of it does.
     judge: Judge<'a>,
     /// What is known of the case before it runs.
     record: CaseRecord,
 }
 
-/// How a case ended under one schedule, before anyone asks what was expected.
-struct Ended {
-    schedule: Schedule,
-    /// Outcome, reason and findings are in here.
-    record: CaseRecord,
-}
-
-/// What one run says of the gate as a whole.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Says {
-    Nothing,
-    /// The gate has its expected failure.
-    Expected,
-    /// A control found something, and not what it expects: another schedule may show that.
-    Otherwise,
-    /// The gate does not pass, whatever other schedules show.
-    Decided,
-}
-
-/// A failure's kind: simpler schedules must keep it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    Found(FindingKind),
-    Ended(ReasonKind),
+/// A case after its schedules.
+struct Explored {
+    /// The run that the record shows.
+    shown: Ended,
+    /// Schedules that ran.
+    ran: u32,
+    /// It settles by itself that the gate does not pass.
+    decides: bool,
 }
 
 impl Executor {
@@ -101,9 +86,9 @@ impl Executor {
     ) -> CaseRecord {
         let kind = self.device.info().kind;
         let mut record = blank(case);
-        let job = self.prepare(suite, gate, case, &mut record);
-        let job = match job {
-            Ok(Ok(job)) => job,
+        let ready = self.prepare(suite, gate, case, &mut record);
+        let ready = match ready {
+            Ok(Ok(ready)) => ready,
             Ok(Err(skip)) => {
                 return self
                     .never_ran(record, Ok(Some(skip)))
@@ -115,7 +100,7 @@ impl Executor {
                     .judged(&gate.expect, kind);
             }
         };
-        let judge = match self.judge(suite, gate, case, &job) {
+        let judge = match self.judge(suite, gate, case, &ready) {
             Ok(judge) => judge,
             Err(fault) => {
                 return self
@@ -126,7 +111,7 @@ impl Executor {
         let runs = Runs {
             suite,
             gate,
-            job: &job,
+            ready: &ready,
             judge,
             record,
         };
@@ -149,34 +134,20 @@ impl Executor {
         schedules: Schedules,
         tell: &mut Tell<'_>,
     ) -> CaseRecord {
-        let (expect, kind) = (&runs.gate.expect, runs.job.info.kind);
-        let mut ran = 0;
-        // By what it says: the first of each is kept.
-        let (mut well, mut shown, mut other, mut decided) = (None, None, None, None);
-        for schedule in schedules.each() {
-            tell(Progress::Begins(schedule));
-            let ended = self.under(runs, schedule);
-            ran += 1;
-            let place = match ended.says(expect, kind) {
-                Says::Nothing => &mut well,
-                Says::Expected => &mut shown,
-                Says::Otherwise => &mut other,
-                Says::Decided => &mut decided,
-            };
-            place.get_or_insert(ended);
-            if decided.is_some() {
-                break;
-            }
-        }
-        let Some(ended) = decided.or(shown).or(other).or(well) else {
-            let fault = Fault::setup("there is no schedule to run under");
-            return self
-                .never_ran(runs.record.clone(), Err(fault))
-                .judged(expect, kind);
-        };
+        let (expect, kind) = (&runs.gate.expect, runs.ready.info.kind);
         let asked = schedules.record();
-        let (schedule, failure) = (ended.schedule, ended.kind());
-        let mut record = ended.judged(expect, kind);
+        let Some(Explored {
+            shown,
+            ran,
+            decides,
+        }) = self.each(runs, schedules, tell)
+        else {
+            let fault = Fault::setup("there is no schedule to run under");
+            let ended = self.never_ran(runs.record.clone(), Err(fault));
+            return ended.judged(expect, kind);
+        };
+        let (schedule, failure) = (shown.schedule, shown.kind());
+        let mut record = shown.judged(expect, kind);
         let mut scheduled = ScheduledRecord {
             schedule,
             ran,
@@ -185,15 +156,49 @@ impl Executor {
             shrunk: None,
         };
         record.scheduled = Some(scheduled);
+        // One that was given is left as it is.
         let explores = matches!(schedules, Schedules::Explore { .. });
-        if let (true, Outcome::Fail | Outcome::Error, Some(failure)) =
-            (explores, record.outcome, failure)
-        {
+        if let Some(failure) = failure.filter(|_| decides && explores) {
             tell(Progress::Failed(&record));
             scheduled.shrunk = self.shrink(runs, schedule, failure, tell);
             record.scheduled = Some(scheduled);
         }
         record
+    }
+
+    /// Runs the case under each schedule until one decides; none where there is none.
+    fn each(
+        &mut self,
+        runs: &Runs<'_>,
+        schedules: Schedules,
+        tell: &mut Tell<'_>,
+    ) -> Option<Explored> {
+        let mut ran = 0;
+        // Of those that say the same the first is kept.
+        let (mut well, mut shown, mut other) = (None, None, None);
+        for schedule in schedules.each() {
+            tell(Progress::Begins(schedule));
+            let ended = self.under(runs, schedule);
+            ran += 1;
+            let place = match ended.says(&runs.gate.expect, runs.ready.info.kind) {
+                Says::Nothing => &mut well,
+                Says::Expected => &mut shown,
+                Says::Otherwise => &mut other,
+                Says::Decided => {
+                    return Some(Explored {
+                        shown: ended,
+                        ran,
+                        decides: true,
+                    });
+                }
+            };
+            place.get_or_insert(ended);
+        }
+        Some(Explored {
+            shown: shown.or(other).or(well)?,
+            ran,
+            decides: false,
+        })
     }
 
     /// A simpler schedule with the same failure; none where none was found.
@@ -224,7 +229,7 @@ impl Executor {
             self.once(
                 runs.suite,
                 runs.gate,
-                runs.job,
+                runs.ready,
                 runs.judge.clone(),
                 &mut record,
             )
@@ -232,7 +237,7 @@ impl Executor {
         if matches!(&result, Err(fault) if fault.sticky) {
             self.lost = true;
             // It is not lost so far that no other schedule could be tried.
-            if runs.job.info.kind == DeviceKind::Sim {
+            if runs.ready.info.kind == DeviceKind::Sim {
                 self.device.free_all();
             }
         }
@@ -246,85 +251,5 @@ impl Executor {
             self.under = schedule;
         }
         Ok(())
-    }
-}
-
-impl Ended {
-    /// Findings make a pass or a skip a failure.
-    fn of(
-        mut record: CaseRecord,
-        schedule: Schedule,
-        result: Result<Option<Reason>, Fault>,
-    ) -> Self {
-        let (outcome, reason) = match result {
-            Ok(Some(skip)) => (Outcome::Skip, Some(skip)),
-            Ok(None) => (Outcome::Pass, None),
-            Err(fault) => (outcome_of(&fault.reason), Some(fault.reason)),
-        };
-        (record.outcome, record.reason) = match outcome {
-            Outcome::Pass | Outcome::Skip if !record.findings.is_empty() => (Outcome::Fail, None),
-            outcome => (outcome, reason),
-        };
-        Self { schedule, record }
-    }
-
-    /// What the gate's expectation makes of it.
-    fn judged(self, expect: &Expect, device: DeviceKind) -> CaseRecord {
-        let mut record = self.record;
-        record.expected = expected(expect, device);
-        (record.outcome, record.reason, record.findings) = check::expectation(
-            expect,
-            device,
-            record.outcome,
-            std::mem::take(&mut record.findings),
-            record.reason.take(),
-        );
-        record
-    }
-
-    fn says(&self, expect: &Expect, device: DeviceKind) -> Says {
-        let Some(kind) = self.kind() else {
-            return Says::Nothing;
-        };
-        let expected = match expect {
-            Expect::Pass => false,
-            Expect::Fail { cuda, .. } if device == DeviceKind::Cuda => {
-                self.shows(Kind::Found(*cuda))
-            }
-            Expect::Fail { sim, .. } => self.shows(Kind::Found(*sim)),
-            Expect::Error { kind } => self.shows(Kind::Ended(*kind)),
-        };
-        match (expected, expect, kind) {
-            (true, ..) => Says::Expected,
-            (false, Expect::Fail { .. }, Kind::Found(_)) => Says::Otherwise,
-            (false, ..) => Says::Decided,
-        }
-    }
-
-    /// Of what kind the failure is; none where there is none.
-    fn kind(&self) -> Option<Kind> {
-        match self.record.outcome {
-            Outcome::Error => self
-                .record
-                .reason
-                .as_ref()
-                .map(|reason| Kind::Ended(reason.kind)),
-            Outcome::Fail => self
-                .record
-                .findings
-                .first()
-                .map(|finding| Kind::Found(finding.kind)),
-            Outcome::Pass | Outcome::Skip | Outcome::Waived => None,
-        }
-    }
-
-    fn shows(&self, failure: Kind) -> bool {
-        let Self { record, .. } = self;
-        match failure {
-            Kind::Found(kind) => {
-                record.outcome == Outcome::Fail && record.findings.iter().any(|f| f.kind == kind)
-            }
-            Kind::Ended(_) => self.kind() == Some(failure),
-        }
     }
 }

@@ -17,9 +17,11 @@
 
 mod bounds;
 mod cache;
+mod ended;
 mod explore;
 mod judge;
 mod native;
+mod prepare;
 mod record;
 mod shrink;
 #[cfg(test)]
@@ -30,7 +32,7 @@ mod wanted;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use crate::case::{self, Case};
+use crate::case::Case;
 use crate::check;
 use crate::device::session::{self, Ran};
 use crate::device::sim::Schedule;
@@ -40,7 +42,7 @@ use crate::image::Image;
 use crate::image::native::Library;
 use crate::input;
 use crate::outcome::{Fault, Finding, Reason};
-use crate::plan::{self, Plan, PlanBuffer, Prepared, Signatures, Work};
+use crate::plan::{Plan, Prepared, Signatures, Work};
 use crate::report::record::CaseRecord;
 use crate::spec::model::{Check, Gate, Row, Suite, Timings};
 use crate::terms::{DeviceKind, ImageKind, Outcome, ReasonKind};
@@ -53,8 +55,8 @@ pub use record::{blank, expected};
 
 use cache::Cache;
 use judge::{Judge, Verdict};
-use record::kernel_record;
-use wanted::{References, Resolver};
+use prepare::Ready;
+use wanted::References;
 
 /// The kernels a run can use.
 pub trait Kernels: Signatures {
@@ -97,14 +99,6 @@ pub struct Executor {
     /// The schedule that the device was last given.
     under: Schedule,
     lost: bool,
-}
-
-/// What a case needs of the host: the same under every schedule.
-struct Job {
-    info: DeviceInfo,
-    prepared: Prepared,
-    images: Vec<Image>,
-    inputs: Vec<Arc<Array>>,
 }
 
 impl Executor {
@@ -157,72 +151,18 @@ impl Executor {
         self.explore(case, self.schedules, tell)
     }
 
-    /// Everything that is the same under every schedule, without touching the device's memory. The record is filled in
-    /// as far as it gets. The reason to skip comes back where there is one.
-    fn prepare(
-        &mut self,
-        suite: &Suite,
-        gate: &Gate,
-        case: &Case,
-        record: &mut CaseRecord,
-    ) -> Result<Result<Job, Reason>, Fault> {
-        let info = self.device.info().clone();
-        if let Some(skip) = case::decided(suite, case, info.kind) {
-            return Ok(Err(skip));
-        }
-        let mut prepared = plan::build(suite, case, self.kernels.as_ref(), &self.engine)?;
-        if let Some(skip) = too_large(&prepared.plan, &info) {
-            return Ok(Err(skip));
-        }
-        let mut value = |name: &str, count: u64| record.values.insert(name.into(), count.into());
-        value("launches", prepared.launches);
-        value("dropped_launches", prepared.dropped_launches);
-        let images = self.images(&prepared.plan, case, &info)?;
-        record.kernels = images.iter().map(kernel_record).collect();
-        if let Some(skip) = self.open_library(suite, gate, &mut prepared.plan, record)? {
-            return Ok(Err(skip));
-        }
-        let inputs = self.inputs(suite, case, &prepared)?;
-        Ok(Ok(Job {
-            info,
-            prepared,
-            images,
-            inputs,
-        }))
-    }
-
-    /// Resolves what the gate wants, once for all schedules.
-    fn judge<'a>(
-        &mut self,
-        suite: &'a Suite,
-        gate: &'a Gate,
-        case: &Case,
-        job: &'a Job,
-    ) -> Result<Judge<'a>, Fault> {
-        let rows = planned_rows(gate, &job.prepared.plan);
-        let mut resolver = Resolver {
-            suite,
-            case,
-            prepared: &job.prepared,
-            inputs: &job.inputs,
-            engine: &self.engine,
-            references: &mut self.references,
-        };
-        Judge::new(suite, gate, &rows, &mut resolver)
-    }
-
     /// Runs the plan once under the device's schedule and judges what it wrote. Fills the record in as far as it gets.
     /// The reason of a skip comes back, if no finding stands against it.
     fn once(
         &mut self,
         suite: &Suite,
         gate: &Gate,
-        job: &Job,
+        ready: &Ready,
         judge: Judge<'_>,
         record: &mut CaseRecord,
     ) -> Result<Option<Reason>, Fault> {
-        let Job { prepared, info, .. } = job;
-        let ran = self.session(job, judge);
+        let Ready { prepared, info, .. } = ready;
+        let ran = self.session(ready, judge);
         let (verdicts, ran) = ran.inspect_err(|_| {
             // What was found before the fault says most about it; left on the device, the next case would be told. A
             // lost context has nothing to say.
@@ -252,49 +192,14 @@ impl Executor {
         Ok(None)
     }
 
-    fn images(&mut self, plan: &Plan, case: &Case, info: &DeviceInfo) -> Result<Vec<Image>, Fault> {
-        let mut images = Vec::with_capacity(plan.modules.len());
-        for module in &plan.modules {
-            let key = (module.clone(), case.image);
-            if let Some(image) = self.images.get(&key) {
-                images.push(image.clone());
-                continue;
-            }
-            let image = self
-                .kernels
-                .image(module, case.image, info.compute_capability)?;
-            images.push(image.clone());
-            self.images.insert(key, image);
-        }
-        Ok(images)
-    }
-
-    fn inputs(
-        &mut self,
-        suite: &Suite,
-        case: &Case,
-        prepared: &Prepared,
-    ) -> Result<Vec<Arc<Array>>, Fault> {
-        let bytes_of = |array: &Array| array.as_bytes().len() as u64;
-        let described = suite.blocks[case.block].inputs.values();
-        let requests = prepared.inputs.iter().zip(described);
-        requests
-            .map(|(request, input)| {
-                let make = || input::generate(request);
-                let made = self.inputs.get_or_make(request, bytes_of, make);
-                made.map_err(|fault| plan::placed(&suite.path, input.place, fault))
-            })
-            .collect()
-    }
-
     /// What the device found stands even where a check cannot be made.
     fn session(
         &mut self,
-        job: &Job,
+        ready: &Ready,
         mut judge: Judge<'_>,
     ) -> Result<(Result<Vec<Verdict>, Fault>, Ran), Fault> {
-        let (device, plan) = (self.device.as_mut(), &job.prepared.plan);
-        let ran = session::run(device, plan, &job.images, &job.inputs, &mut |reading| {
+        let (device, plan) = (self.device.as_mut(), &ready.prepared.plan);
+        let ran = session::run(device, plan, &ready.images, &ready.inputs, &mut |reading| {
             judge.take(reading);
         })?;
         Ok((judge.finish(), ran))
@@ -371,23 +276,6 @@ fn outcome_of(reason: &Reason) -> Outcome {
         | ReasonKind::Hang
         | ReasonKind::Setup => Outcome::Error,
     }
-}
-
-/// Why a card cannot hold a case at all: its buffers together are larger than all of the card's memory.
-fn too_large(plan: &Plan, info: &DeviceInfo) -> Option<Reason> {
-    let bytes = |buffer: &PlanBuffer| u128::from(buffer.len) * buffer.element.size() as u128;
-    let wanted: u128 = plan.buffers.iter().map(bytes).sum();
-    let held = u128::from(info.total_memory_bytes);
-    (wanted > held).then(|| {
-        let mib = |bytes: u128| bytes.div_ceil(1 << 20);
-        let message = format!(
-            "the case's buffers take {} MiB, {} has {} MiB",
-            mib(wanted),
-            info.name,
-            held >> 20
-        );
-        Reason::new(ReasonKind::Unsupported, message)
-    })
 }
 
 fn needs_hardware() -> Reason {
