@@ -61,15 +61,13 @@ impl Executor {
     ) -> CaseRecord {
         let started = Instant::now();
         let suites = Arc::clone(&self.suites);
-        let kind = self.device.info().kind;
         let found = suites.iter().find(|suite| suite.name == case.suite);
         let found = found.and_then(|suite| Some((suite, suite.gates.get(&case.gate)?)));
         let mut record = match found {
             Some((suite, gate)) => self.explore_gate(suite, gate, case, schedules, tell),
             None => {
                 let message = format!("there is no gate `{}::{}`", case.suite, case.gate);
-                let ended = Ended::of(blank(case), Schedule::default(), Err(Fault::setup(message)));
-                ended.judged(&Expect::Pass, kind)
+                self.never_ran(blank(case), Err(Fault::setup(message)), &Expect::Pass)
             }
         };
         record.duration_ms = started.elapsed().as_secs_f64() * 1e3;
@@ -84,29 +82,15 @@ impl Executor {
         schedules: Schedules,
         tell: &mut Tell<'_>,
     ) -> CaseRecord {
-        let kind = self.device.info().kind;
         let mut record = blank(case);
-        let ready = self.prepare(suite, gate, case, &mut record);
-        let ready = match ready {
+        let ready = match self.prepare(suite, gate, case, &mut record) {
             Ok(Ok(ready)) => ready,
-            Ok(Err(skip)) => {
-                return self
-                    .never_ran(record, Ok(Some(skip)))
-                    .judged(&gate.expect, kind);
-            }
-            Err(fault) => {
-                return self
-                    .never_ran(record, Err(fault))
-                    .judged(&gate.expect, kind);
-            }
+            Ok(Err(skip)) => return self.never_ran(record, Ok(Some(skip)), &gate.expect),
+            Err(fault) => return self.never_ran(record, Err(fault), &gate.expect),
         };
         let judge = match self.judge(suite, gate, case, &ready) {
             Ok(judge) => judge,
-            Err(fault) => {
-                return self
-                    .never_ran(record, Err(fault))
-                    .judged(&gate.expect, kind);
-            }
+            Err(fault) => return self.never_ran(record, Err(fault), &gate.expect),
         };
         let runs = Runs {
             suite,
@@ -116,16 +100,22 @@ impl Executor {
             record,
         };
         if schedules.is_default() {
-            return self
-                .under(&runs, Schedule::default())
-                .judged(&gate.expect, kind);
+            let ended = self.under(&runs, Schedule::default());
+            return ended.judged(&gate.expect, ready.info.kind);
         }
         self.explore_runs(&runs, schedules, tell)
     }
 
-    fn never_ran(&mut self, record: CaseRecord, result: Result<Option<Reason>, Fault>) -> Ended {
+    /// The record of a case that was not run under any schedule.
+    fn never_ran(
+        &mut self,
+        record: CaseRecord,
+        result: Result<Option<Reason>, Fault>,
+        expect: &Expect,
+    ) -> CaseRecord {
         self.lost |= matches!(&result, Err(fault) if fault.sticky);
-        Ended::of(record, Schedule::default(), result)
+        let ended = Ended::of(record, Schedule::default(), result);
+        ended.judged(expect, self.device.info().kind)
     }
 
     fn explore_runs(
@@ -143,8 +133,7 @@ impl Executor {
         }) = self.each(runs, schedules, tell)
         else {
             let fault = Fault::setup("there is no schedule to run under");
-            let ended = self.never_ran(runs.record.clone(), Err(fault));
-            return ended.judged(expect, kind);
+            return self.never_ran(runs.record.clone(), Err(fault), expect);
         };
         let (schedule, failure) = (shown.schedule, shown.kind());
         let mut record = shown.judged(expect, kind);
