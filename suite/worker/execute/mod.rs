@@ -1,8 +1,8 @@
 //! One case, from its plan to its record: the glue of the worker process.
 //!
 //! Owns: the order plan → images → inputs → references → session → checks → expectation, the schedules that a case
-//! takes on the simulated device, the caches of inputs and references, and the record's numbers. May import everything the flow names up to `report::record`; third-party
-//! crates stay where they are.
+//! takes on the simulated device, the caches of inputs and references, and the record's numbers. May import everything
+//! the flow names up to `report::record`; third-party crates stay where they are.
 //!
 //! ```no_run
 //! use cuda_gates::{case, device::Device, spec::model::Suite, worker::execute::{Executor, Kernels}};
