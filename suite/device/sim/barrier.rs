@@ -5,11 +5,11 @@
 //! an aligned barrier asks of its warp is for `meet` to see to.
 
 use super::block::{BARRIERS, BarrierState, Block};
-use super::lanes::{LANES, Lane, lanes};
+use super::lanes::{BITS, Frame, LANES, Lane, Row, lanes};
 use super::machine::Machine;
 use super::program::{Barrier, BarrierEffect, Kind, Pc};
 use super::reporter::Reporter;
-use super::warp::{State, Wait};
+use super::warp::{Split, State, Wait};
 use crate::outcome::{Fault, Finding};
 use crate::terms::FindingKind;
 
@@ -32,58 +32,74 @@ impl Machine<'_> {
 
     /// Counts the lanes of a warp that have come to barriers.
     pub(super) fn arrive(&mut self, number: usize) -> Result<(), Fault> {
-        let uncounted = |wait: Wait| wait == Wait::Uncounted;
-        while let Some(at) = self.block().warps[number]
-            .parked
-            .iter()
-            .position(|split| uncounted(split.wait))
-        {
-            self.arrive_at(number, at)?;
+        let warp = &self.block().warps[number];
+        if warp.now.wait == Wait::Uncounted {
+            let (pc, all) = (warp.now.pc - 1, warp.now.active);
+            let (id, wait) = self.count(number, pc, all)?;
+            let warp = &mut self.block().warps[number];
+            warp.now.wait = wait;
+            warp.refresh();
+            self.complete_if_all(id);
+            return Ok(());
         }
-        self.complete_barriers();
+        let uncounted = |split: &Split| split.wait == Wait::Uncounted;
+        while let Some(&split) = self.block().warps[number].parked.iter().find(|s| uncounted(s)) {
+            let all = self.come_together(number, &split);
+            let (id, wait) = self.count(number, split.pc - 1, all)?;
+            let warp = &mut self.block().warps[number];
+            warp.recount(all, wait);
+            warp.merge(all);
+            warp.refresh();
+            self.complete_if_all(id);
+        }
         Ok(())
     }
 
-    /// Counts those lanes of an uncounted split that name the barrier its lowest lane names, and all others of the
-    /// warp at that instruction that do.
-    fn arrive_at(&mut self, number: usize, at: usize) -> Result<(), Fault> {
+    /// The uncounted lanes at an instruction that name the barrier which the lowest of a split does.
+    fn come_together(&mut self, number: usize, split: &Split) -> u32 {
         let kernel = self.kernel;
-        let split = self.block().warps[number].parked[at];
-        let pc = split.pc - 1;
-        let Kind::Barrier(barrier) = &kernel.code[pc as usize].kind else {
+        let (warp, frame, ..) = self.block().parts(number);
+        let there = warp.parked.iter();
+        let there = there.filter(|s| s.wait == Wait::Uncounted && s.pc == split.pc);
+        let there = there.fold(0, |lanes, split| lanes | split.active);
+        let Kind::Barrier(barrier) = &kernel.code[split.pc as usize - 1].kind else {
+            return there;
+        };
+        let word = |row: Row, lane: usize| frame.narrow[usize::from(row)][lane];
+        let names = |lane| {
+            let threads = barrier.threads.map(|row| word(row, lane));
+            (word(barrier.id, lane), threads)
+        };
+        let first = names(split.active.trailing_zeros() as usize % LANES);
+        let same = lanes(there).filter(|&lane| names(lane) == first);
+        same.fold(0, |all, lane| all | BITS[lane])
+    }
+
+    /// Counts lanes that come to one barrier together: the only place where threads arrive. Its number, and what they
+    /// wait for then.
+    fn count(&mut self, number: usize, pc: Pc, all: u32) -> Result<(usize, Wait), Fault> {
+        let Kind::Barrier(barrier) = &self.kernel.code[pc as usize].kind else {
             return Err(self.reporter(number).broken(pc, "is no barrier"));
         };
         let (warp, frame, ..) = self.block().parts(number);
-        let word = |row: u16, lane: usize| frame.narrow[usize::from(row)][lane];
-        let wants = |lane: usize| (word(barrier.id, lane), barrier.threads.map(|row| word(row, lane)));
-        let (id, threads) = wants(split.active.trailing_zeros() as usize % LANES);
-        let mut all = 0;
-        for split in &warp.parked {
-            if split.wait == Wait::Uncounted && split.pc == pc + 1 {
-                let same = lanes(split.active).filter(|&lane| wants(lane) == (id, threads));
-                all |= same.fold(0, |all, lane| all | 1_u32 << lane);
-            }
-        }
+        let lane = all.trailing_zeros() as usize % LANES;
+        let word = |row: Row| frame.narrow[usize::from(row)][lane];
+        let (id, threads) = (word(barrier.id), barrier.threads.map(word));
         let held = (frame.predicates[usize::from(barrier.source)] ^ barrier.flip) & all;
         let whole = all == warp.live();
         let id = self.check_barrier(number, pc, id, threads)?;
-        let waits = barrier.effect != BarrierEffect::Arrive;
         let state = &mut self.block().barriers[usize::from(id)];
         state.arrived += if whole { LANES as u32 } else { all.count_ones() };
         state.wanted = threads;
-        state.waiting += if waits { all.count_ones() } else { 0 };
         if !matches!(barrier.effect, BarrierEffect::Sync | BarrierEffect::Arrive) {
             state.held += held.count_ones();
             state.seen += all.count_ones();
         }
-        let wait = if waits { Wait::Barrier(id) } else { Wait::Nothing };
-        let warp = &mut self.block().warps[number];
-        warp.recount(all, wait);
-        if !waits {
-            warp.merge(all);
+        if barrier.effect == BarrierEffect::Arrive {
+            return Ok((usize::from(id), Wait::Nothing));
         }
-        warp.refresh();
-        Ok(())
+        state.waiting += all.count_ones();
+        Ok((usize::from(id), Wait::Barrier(id)))
     }
 
     fn check_barrier(
@@ -105,20 +121,23 @@ impl Machine<'_> {
 
     /// Releases every barrier that has all it waits for.
     pub(super) fn complete_barriers(&mut self) {
-        if self.block().barriers.iter().all(|state| state.waiting == 0) {
-            return;
-        }
-        let warps = self.block().warps.iter();
-        let live: u32 = warps.map(|warp| warp.live().count_ones()).sum();
         for id in 0..BARRIERS {
-            let state = self.block().barriers[id];
-            let complete = match state.wanted {
-                Some(wanted) => state.arrived >= wanted,
-                None => state.waiting >= live,
-            };
-            if state.waiting != 0 && complete {
-                self.complete_barrier(id as u8, &state);
-            }
+            self.complete_if_all(id);
+        }
+    }
+
+    fn complete_if_all(&mut self, id: usize) {
+        let block = self.block();
+        let state = block.barriers[id];
+        let complete = match state.wanted {
+            _ if state.waiting == 0 => false,
+            Some(wanted) => state.arrived >= wanted,
+            // Seldom: the last warp comes last.
+            None if block.warps.iter().rev().any(|warp| warp.state == State::Ready) => false,
+            None => state.waiting >= block.live(),
+        };
+        if complete {
+            self.complete_barrier(id as u8, &state);
         }
     }
 
@@ -127,11 +146,7 @@ impl Machine<'_> {
     fn complete_barrier(&mut self, id: u8, state: &BarrierState) {
         self.block().barriers[usize::from(id)] = BarrierState::default();
         for number in 0..self.block().warps.len() {
-            let waits = |wait: Wait| wait == Wait::Barrier(id);
-            let warp = &self.block().warps[number];
-            if warp.parked.iter().any(|split| waits(split.wait)) {
-                self.release(number, id, state);
-            }
+            self.release(number, id, state);
         }
     }
 
@@ -140,30 +155,34 @@ impl Machine<'_> {
         let kernel = self.kernel;
         let (warp, mut frame, ..) = self.block().parts(number);
         let mut all = 0;
-        for split in &mut warp.parked {
+        for split in warp.parked.iter_mut().chain([&mut warp.now]) {
             if split.wait != Wait::Barrier(id) {
                 continue;
             }
             all |= split.active;
             split.wait = Wait::Nothing;
-            if let Kind::Barrier(barrier) = &kernel.code[split.pc as usize - 1].kind {
+            if state.seen != 0
+                && let Kind::Barrier(barrier) = &kernel.code[split.pc as usize - 1].kind
+            {
                 put_result(&mut frame, barrier, split.active, state);
             }
         }
-        warp.merge(all);
-        warp.refresh();
+        if all != 0 {
+            warp.merge(all);
+            warp.state = State::Ready;
+        }
     }
 
     /// Every warp that is left waits, and no barrier can complete.
     pub(super) fn deadlock(&mut self) {
         let block = &self.blocks[self.current];
-        let live: u32 = block.warps.iter().map(|warp| warp.live().count_ones()).sum();
+        let live = block.live();
         let mut detail = Vec::new();
         let mut first = None;
         let mut warps = 0;
         for (number, warp) in block.warps.iter().enumerate() {
             warps += u32::from(warp.state == State::Waiting);
-            for split in &warp.parked {
+            for split in warp.splits() {
                 let Wait::Barrier(id) = split.wait else {
                     continue;
                 };
@@ -202,7 +221,7 @@ impl Machine<'_> {
 
 /// The result of a barrier that reduces.
 fn put_result(
-    frame: &mut super::lanes::Frame<'_>,
+    frame: &mut Frame<'_>,
     barrier: &Barrier,
     mask: u32,
     state: &BarrierState,

@@ -129,6 +129,11 @@ impl Block {
         }
     }
 
+    /// Threads that have not left the kernel.
+    pub fn live(&self) -> u32 {
+        self.warps.iter().map(|warp| warp.live().count_ones()).sum()
+    }
+
     /// The registers of one warp.
     pub fn frame(&mut self, warp: usize) -> Frame<'_> {
         let RowCounts {

@@ -72,8 +72,11 @@ pub fn group(frame: &Frame<'_>, kind: &Kind, mask: u32) -> (u32, u32) {
     };
     let named = &frame.narrow[usize::from(row)];
     let first = named[mask.trailing_zeros() as usize % LANES];
-    let same = lanes(mask).filter(|&lane| named[lane] == first);
-    (same.fold(0, |group, lane| group | BITS[lane]), first)
+    let mut same = 0;
+    for lane in 0..LANES {
+        same |= if named[lane] == first { BITS[lane] } else { 0 };
+    }
+    (same & mask, first)
 }
 
 /// Runs the rest, for lanes that give the membermask `named`.

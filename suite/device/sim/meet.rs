@@ -56,6 +56,11 @@ impl Running<'_> {
 
     /// Comes to a barrier of the block: one that is aligned with the whole warp.
     pub fn barrier(&mut self, kind: &Kind, aligned: bool, pc: Pc, mask: u32) -> Option<Pause> {
+        self.warp.now.pc = pc + 1;
+        if aligned && mask == self.warp.live() && self.warp.parked.is_empty() {
+            self.warp.now.wait = Wait::Uncounted;
+            return Some(Pause::Barrier);
+        }
         if aligned && mask != self.warp.live() {
             let there = mask | self.waiting_at(kind, pc, FULL);
             if there != self.warp.live() {
@@ -65,7 +70,6 @@ impl Running<'_> {
             }
             self.come_to_barrier(pc, there);
         }
-        self.warp.now.pc = pc + 1;
         self.warp.park(mask, pc + 1, Wait::Uncounted);
         Some(Pause::Barrier)
     }

@@ -68,7 +68,7 @@ struct Join {
 #[derive(Clone, Debug)]
 pub struct Warp {
     pub state: State,
-    /// What runs; no lane of it is active where nothing can.
+    /// What runs: no lane of it is active where nothing can, and it waits only where the whole warp is at a barrier.
     pub now: Split,
     /// What else there is, the one that runs next last.
     pub parked: Vec<Split>,
@@ -298,6 +298,9 @@ impl Warp {
 
     fn take_ready(&mut self) -> Option<Split> {
         let ready = |split: &Split| split.wait == Wait::Nothing;
+        if self.parked.last().is_some_and(ready) {
+            return self.parked.pop();
+        }
         let at = self.parked.iter().rposition(ready)?;
         Some(self.parked.remove(at))
     }
@@ -350,6 +353,9 @@ impl Warp {
 
     /// Lanes that have met go on as one where they are at one place, bound for the same join.
     pub fn merge(&mut self, met: u32) {
+        if self.parked.len() <= 1 && self.now.active == 0 {
+            return;
+        }
         let mut at = 0;
         while at < self.parked.len() {
             let split = self.parked[at];
@@ -376,7 +382,7 @@ impl Warp {
 
     /// Whether it has something to run, and if so the state it is in.
     pub fn refresh(&mut self) {
-        let ready = self.force || self.now.active != 0 || self.splits().any(|s| s.wait == Wait::Nothing);
+        let ready = self.force || self.splits().any(|split| split.wait == Wait::Nothing);
         self.state = match ready {
             true => State::Ready,
             false if self.live() == 0 => State::Done,
