@@ -12,8 +12,10 @@ mod integers;
 mod kernels;
 mod memory;
 mod rarer;
+mod rounding;
 mod schedules;
 mod single_pass;
+mod tables;
 mod waits;
 mod warps;
 
