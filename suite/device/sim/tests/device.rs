@@ -47,9 +47,15 @@ fn what_is_nearly_known_is_not_guessed() {
         ("ld.global.u32 %r1, [nothing]", "not declared"),
         ("ld.global.v3.u32 {%r1, %r2, %r3}, [%d1]", "know"),
         ("call f", "no body of f"),
-        ("ex2.approx.f32 %f1, %f2", "approximate results differ between cards"),
+        (
+            "ex2.approx.f32 %f1, %f2",
+            "approximate results differ between cards",
+        ),
         ("div.full.f32 %f1, %f2, %f3", "approximate"),
-        ("redux.sync.add.s32 %r1, %r2, -1", "needs compute capability 8.0"),
+        (
+            "redux.sync.add.s32 %r1, %r2, -1",
+            "needs compute capability 8.0",
+        ),
         ("atom.global.add.b32 %r1, [%d1], 1", "know"),
         ("fence.proxy.alias", "know"),
     ] {
