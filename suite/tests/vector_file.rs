@@ -156,7 +156,11 @@ pub fn print(family: &Family, about: &str) -> String {
     for line in about.lines() {
         let _ = writeln!(text, "# {line}");
     }
-    let _ = writeln!(text, "source: {}\nthreads: {}", family.source, family.threads);
+    let _ = writeln!(
+        text,
+        "source: {}\nthreads: {}",
+        family.source, family.threads
+    );
     for entry in &family.entries {
         let _ = write!(text, "\n{}", entry.op);
         let special = entry.inputs.iter();

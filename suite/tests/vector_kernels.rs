@@ -70,7 +70,10 @@ fn shared(text: &mut String) {
     text.push_str("add.u32 %r20, %r20, 64; cvt.u64.u32 %d23, %r20; cvta.shared.u64 %d23, %d23;\n");
     text.push_str("mov.u64 %d36, 0;\n");
     for at in (0..OWN_BYTES).step_by(8) {
-        let _ = writeln!(text, "ld.global.b64 %d37, [%d20+{at}]; st.shared.b64 [%r20+{at}], %d37;");
+        let _ = writeln!(
+            text,
+            "ld.global.b64 %d37, [%d20+{at}]; st.shared.b64 [%r20+{at}], %d37;"
+        );
         let _ = writeln!(text, "st.shared.b64 [%r21+{at}], %d36;");
     }
     text.push_str("bar.sync 0;\n");
@@ -79,7 +82,10 @@ fn shared(text: &mut String) {
 fn local(text: &mut String) {
     text.push_str("mov.u64 %d22, of_thread; cvt.u32.u64 %r22, %d22; cvta.local.u64 %d24, %d22;\n");
     for at in (0..OWN_BYTES).step_by(8) {
-        let _ = writeln!(text, "ld.global.b64 %d37, [%d20+{at}]; st.local.b64 [%d22+{at}], %d37;");
+        let _ = writeln!(
+            text,
+            "ld.global.b64 %d37, [%d20+{at}]; st.local.b64 [%d22+{at}], %d37;"
+        );
     }
 }
 
@@ -90,7 +96,11 @@ fn load(text: &mut String, Register { number, letter }: Register) {
             text,
             "ld.global.b32 %r38, [%d39+{at}]; setp.ne.u32 %p{number}, %r38, 0;"
         ),
-        _ => writeln!(text, "ld.global.{} %{letter}{number}, [%d39+{at}];", ty(letter)),
+        _ => writeln!(
+            text,
+            "ld.global.{} %{letter}{number}, [%d39+{at}];",
+            ty(letter)
+        ),
     };
 }
 
@@ -101,7 +111,11 @@ fn store(text: &mut String, slot: usize, Register { number, letter }: Register) 
             text,
             "selp.u32 %r38, 1, 0, %p{number}; st.global.b32 [%d38+{at}], %r38;"
         ),
-        _ => writeln!(text, "st.global.{} [%d38+{at}], %{letter}{number};", ty(letter)),
+        _ => writeln!(
+            text,
+            "st.global.{} [%d38+{at}], %{letter}{number};",
+            ty(letter)
+        ),
     };
 }
 

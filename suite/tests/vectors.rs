@@ -87,9 +87,15 @@ impl<'a> Bench<'a> {
     }
 
     /// What kernel `number` gives: for each output a value a thread.
-    fn run(&mut self, number: usize, entry: &Entry, inputs: &[u64]) -> Result<Vec<Vec<u64>>, Fault> {
+    fn run(
+        &mut self,
+        number: usize,
+        entry: &Entry,
+        inputs: &[u64],
+    ) -> Result<Vec<Vec<u64>>, Fault> {
         let bytes = 8 * (SLOTS * self.threads) as u64;
-        self.device.upload(self.input, 0, bytemuck::cast_slice(inputs))?;
+        self.device
+            .upload(self.input, 0, bytemuck::cast_slice(inputs))?;
         self.device.fill(self.out, 0, bytes, &[0])?;
         let own = (0..OWN_BYTES * self.threads).map(vector_inputs::byte);
         let memory: Vec<u8> = std::iter::repeat_n(0, OWN_BYTES).chain(own).collect();
@@ -103,7 +109,8 @@ impl<'a> Bench<'a> {
             args: &[self.input, self.out, self.memory]
                 .map(|buffer| Argument::Pointer { buffer, offset: 0 }),
         })?;
-        let got: Vec<u64> = bytemuck::cast_slice(self.device.download(self.out, 0, bytes)?).to_vec();
+        let got: Vec<u64> =
+            bytemuck::cast_slice(self.device.download(self.out, 0, bytes)?).to_vec();
         if let Some(finding) = self.device.take_findings()?.first() {
             return Err(Fault::kernel(format!("a finding: {finding:?}")));
         }
@@ -175,7 +182,12 @@ fn replay(name: &str, text: &str) {
         if record.is_some() {
             entry.checksum = checksum;
             entry.results = got;
-        } else if entry.results.iter().map(Vec::len).ne(got.iter().map(Vec::len)) {
+        } else if entry
+            .results
+            .iter()
+            .map(Vec::len)
+            .ne(got.iter().map(Vec::len))
+        {
             fail("has no results, or too few: set CUDA_GATES_RECORD to record them");
         } else if entry.checksum != checksum {
             fail("has results of other inputs: set CUDA_GATES_RECORD to record new ones");

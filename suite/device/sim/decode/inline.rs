@@ -126,6 +126,10 @@ impl<'a> Expander<'a> {
                             self.table(level, instruction);
                             continue;
                         }
+                        ("lop3", _) if instruction.modifiers.len() == 2 => {
+                            self.lookup_and_test(instruction);
+                            continue;
+                        }
                         ("ret", Some(end)) => branch(instruction, end),
                         _ => {}
                     }

@@ -10,6 +10,7 @@ mod control;
 mod data;
 mod indirect;
 mod inline;
+mod lookup;
 mod rows;
 mod table;
 mod warp;
