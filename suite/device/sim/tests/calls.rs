@@ -225,6 +225,47 @@ fn an_assertion_ends_the_kernel_with_its_words() {
 }
 
 #[test]
+fn an_alias_is_its_function() {
+    let functions = format!(
+        "{BINARY}.func (.param .b32 r) also(.param .b32 a, .param .b32 b);\n.alias also, minus;\n"
+    );
+    let text = with_functions(
+        &functions,
+        "ld.param.u64 %d1, [out];
+        { .param .b32 param0; st.param.b32 [param0+0], 9; .param .b32 param1; st.param.b32 [param1+0], 7;
+          .param .b32 retval0; call (retval0), also, (param0, param1); ld.param.b32 %r5, [retval0+0]; }
+        st.global.u32 [%d1], %r5;",
+    );
+    let mut device = SimDevice::new();
+    let out = device.alloc(4, Access::ReadWrite).unwrap();
+    launch(&mut device, &text, 1, 1, 0, &[pointer(out)]).unwrap();
+    assert_eq!(device.download(out, 0, 4).unwrap(), [2, 0, 0, 0]);
+}
+
+#[test]
+fn vectors_are_passed_and_returned() {
+    let functions = "
+        .func (.param .align 16 .b8 r[16]) turned(.param .align 16 .b8 a[16])
+        { .reg .b32 %r<5>; ld.param.v4.b32 {%r1, %r2, %r3, %r4}, [a];
+          st.param.v2.b32 [r+0], {%r4, %r3}; st.param.v2.b32 [r+8], {%r2, %r1}; ret; }";
+    let text = with_functions(
+        functions,
+        "ld.param.u64 %d1, [out];
+        { .param .align 16 .b8 param0[16]; mov.u32 %r1, 1; mov.u32 %r2, 2; mov.u32 %r3, 3; mov.u32 %r4, 260;
+          st.param.v4.b32 [param0+0], {%r1, %r2, %r3, %r4}; .param .align 16 .b8 retval0[16];
+          call.uni (retval0), turned, (param0); ld.param.v4.u8 {%r5, %r6, %r7, %r8}, [retval0+0];
+          ld.param.b32 %r9, [retval0+12]; }
+        st.global.v4.u32 [%d1], {%r5, %r6, %r7, %r9};",
+    );
+    let mut device = SimDevice::new();
+    let out = device.alloc(16, Access::ReadWrite).unwrap();
+    launch(&mut device, &text, 1, 1, 0, &[pointer(out)]).unwrap();
+    assert_eq!(device.take_findings().unwrap(), []);
+    let got: &[u32] = bytemuck::cast_slice(device.download(out, 0, 16).unwrap());
+    assert_eq!(got, [4, 1, 0, 1]);
+}
+
+#[test]
 fn output_and_the_heap_are_refused_by_name() {
     for (name, why) in [
         ("vprintf", "the simulated device has nowhere to print to"),
