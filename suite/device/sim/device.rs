@@ -116,6 +116,14 @@ impl SimDevice {
         self.schedule
     }
 
+    /// Decodes a kernel without launching it; a launch then finds it decoded.
+    ///
+    /// # Errors
+    /// `setup` when there is no such kernel, or it has an instruction that is not known.
+    pub fn check_kernel(&mut self, module: ModuleId, name: &str) -> Result<(), Fault> {
+        self.modules[module.0].kernel(name).map(drop)
+    }
+
     /// Thread instructions run since the device was made, one per active lane.
     pub fn executed(&self) -> u64 {
         self.executed

@@ -3,6 +3,8 @@
 //! A register of up to 32 bits is a narrow row, one of 64 bits a wide row, a predicate one mask. A value narrower than
 //! its row leaves the row's upper bits unspecified: whoever reads it truncates to the instruction's type.
 
+use super::formats::{Flushed, Half};
+
 pub const LANES: usize = 32;
 pub const FULL: u32 = u32::MAX;
 
@@ -109,6 +111,8 @@ lane! { narrow, Narrow, u32;
     u32: |b| b, |v| v;
     i32: |b: u32| b.cast_signed(), i32::cast_unsigned;
     f32: f32::from_bits, f32::to_bits;
+    Flushed: Flushed::from_bits, Flushed::to_bits;
+    Half: Half::from_bits, Half::to_bits;
 }
 lane! { wide, Wide, u64;
     u64: |b| b, |v| v;

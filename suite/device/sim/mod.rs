@@ -23,6 +23,7 @@ mod decode;
 mod device;
 mod findings;
 mod flow;
+mod formats;
 mod lanes;
 mod looks;
 mod machine;

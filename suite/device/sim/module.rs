@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::decode::{Symbols, decode};
-use super::memory::{CONST_WINDOW, GlobalMemory, Region};
+use super::memory::{CONST_WINDOW, FUNCTION_WINDOW, GlobalMemory, Region};
 use super::program::{Kernel, Space};
 use crate::image::ptx::{self, Immediate, Initialiser, Variable};
 use crate::outcome::Fault;
@@ -51,6 +51,12 @@ impl Module {
     }
 
     fn place(&mut self, global: &mut GlobalMemory) -> Result<(), Fault> {
+        for (number, function) in self.ptx.functions.iter().enumerate() {
+            // Declared and defined, a function is there twice.
+            let at = FUNCTION_WINDOW + 16 * (number as u64 + 1);
+            let name = function.name.clone();
+            self.symbols.entry(name).or_insert((Space::Generic, at));
+        }
         let mut const_bytes = 0_u64;
         let mut placed = Vec::new();
         for variable in &self.ptx.variables {

@@ -66,6 +66,8 @@ pub struct Origin {
     pub text: String,
     pub ptx_line: u32,
     pub source: Option<String>,
+    /// Of a trap put in place of something else: what it means.
+    pub note: Option<String>,
 }
 
 /// Rows a warp needs, by class.

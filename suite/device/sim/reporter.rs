@@ -109,7 +109,10 @@ impl Reporter<'_> {
     }
 
     pub fn trapped(&self, pc: Pc) -> Fault {
-        Fault::kernel(format!("{} trapped", self.words(pc)))
+        match &self.kernel.origin[pc as usize].note {
+            Some(what) => self.broken(pc, what),
+            None => Fault::kernel(format!("{} trapped", self.words(pc))),
+        }
     }
 
     pub fn unsupported(&self, pc: Pc, what: &str) -> Fault {

@@ -146,7 +146,17 @@ pub struct Body {
     pub scopes: Vec<Option<usize>>,
     pub registers: Vec<RegisterDecl>,
     pub variables: Vec<Variable>,
+    pub prototypes: Vec<Prototype>,
     pub statements: Vec<Statement>,
+}
+
+/// `name: .callprototype (.param .b32 _) _ (.param .b64 _);`: what an indirect call passes and gets.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Prototype {
+    pub scope: usize,
+    pub name: String,
+    pub returns: Vec<Variable>,
+    pub params: Vec<Variable>,
 }
 
 #[derive(Clone, Debug, PartialEq)]

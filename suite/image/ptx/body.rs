@@ -1,7 +1,7 @@
 //! Function bodies: declarations, labels and instructions, with nested scopes flattened.
 
 use super::ParseError;
-use super::ast::{Body, Guard, Instruction, Location, Statement};
+use super::ast::{Body, Guard, Instruction, Location, Prototype, Statement};
 use super::lexer::Token;
 use super::parser::{Parser, space_of};
 
@@ -106,9 +106,7 @@ impl Parser<'_> {
         let guard = self.guard()?;
         let word = self.word()?;
         if guard.is_none() && self.accept(':')? {
-            let statement = self.labelled(scope, word, line)?;
-            body.statements.extend(statement);
-            return Ok(());
+            return self.labelled(scope, word, line, body);
         }
         let mut parts = word.split('.');
         let opcode = parts.next().unwrap_or_default().to_owned();
@@ -149,7 +147,9 @@ impl Parser<'_> {
         scope: usize,
         name: &str,
         line: u32,
-    ) -> Result<Option<Statement>, ParseError> {
+        body: &mut Body,
+    ) -> Result<(), ParseError> {
+        let name = name.to_owned();
         match self.lexer.peek()? {
             Token::Word(".branchtargets" | ".calltargets") => {
                 self.lexer.take()?;
@@ -158,21 +158,38 @@ impl Parser<'_> {
                     labels.push(self.word()?.to_owned());
                 }
                 self.expect(';')?;
-                Ok(Some(Statement::Targets {
+                body.statements.push(Statement::Targets {
                     scope,
-                    name: name.to_owned(),
+                    name,
                     labels,
-                }))
+                });
             }
             Token::Word(".callprototype") => {
-                self.skip_statement()?;
-                Ok(None)
+                let prototype = self.prototype(scope, name)?;
+                body.prototypes.push(prototype);
             }
-            _ => Ok(Some(Statement::Label {
-                scope,
-                name: name.to_owned(),
-                line,
-            })),
+            _ => body.statements.push(Statement::Label { scope, name, line }),
         }
+        Ok(())
+    }
+
+    /// `.callprototype (results) _ (parameters) .noreturn;`, where either list may be missing.
+    fn prototype(&mut self, scope: usize, name: String) -> Result<Prototype, ParseError> {
+        self.lexer.take()?;
+        let (mut returns, mut params) = (Vec::new(), Vec::new());
+        if self.lexer.peek()? == Token::Punct('(') {
+            self.params(&mut returns)?;
+        }
+        self.word()?;
+        if self.lexer.peek()? == Token::Punct('(') {
+            self.params(&mut params)?;
+        }
+        self.skip_statement()?;
+        Ok(Prototype {
+            scope,
+            name,
+            returns,
+            params,
+        })
     }
 }

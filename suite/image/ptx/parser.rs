@@ -22,9 +22,13 @@ impl<'a> Parser<'a> {
             ..Module::default()
         };
         self.header(&mut module)?;
+        let mut aliases = Vec::new();
         loop {
             match self.lexer.peek()? {
-                Token::End => return Ok(module),
+                Token::End => {
+                    resolve(&aliases, &mut module.functions);
+                    return Ok(module);
+                }
                 Token::Punct(';') => {
                     self.lexer.take()?;
                 }
@@ -37,7 +41,8 @@ impl<'a> Parser<'a> {
                 }
                 Token::Word(".file") => self.file(&mut module)?,
                 Token::Word(".section") => self.section()?,
-                Token::Word(".pragma" | ".alias") => self.skip_statement()?,
+                Token::Word(".pragma") => self.skip_statement()?,
+                Token::Word(".alias") => aliases.push(self.alias()?),
                 Token::Word(".loc") => {
                     self.location()?;
                 }
@@ -49,6 +54,16 @@ impl<'a> Parser<'a> {
                 }
             }
         }
+    }
+
+    /// `.alias name, function;`
+    fn alias(&mut self) -> Result<(String, String), ParseError> {
+        self.lexer.take()?;
+        let name = self.word()?.to_owned();
+        self.expect(',')?;
+        let function = self.word()?.to_owned();
+        self.expect(';')?;
+        Ok((name, function))
     }
 
     fn header(&mut self, module: &mut Module) -> Result<(), ParseError> {
@@ -268,6 +283,22 @@ impl<'a> Parser<'a> {
             other => Err(self
                 .lexer
                 .error(format!("expected a number, found {other}"))),
+        }
+    }
+}
+
+/// Gives each alias, a declaration so far, the body of its function.
+fn resolve(aliases: &[(String, String)], functions: &mut [Function]) {
+    for (name, function) in aliases {
+        let of = functions
+            .iter()
+            .find(|f| f.name == *function && f.body.is_some());
+        let Some(of) = of.cloned() else { continue };
+        for alias in functions.iter_mut().filter(|f| f.name == *name) {
+            *alias = Function {
+                name: name.clone(),
+                ..of.clone()
+            };
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Comparisons of `setp`.
 
+use super::super::formats::{Flushed, Half};
 use super::super::lanes::{Comparison, comparison};
 
 macro_rules! by_name {
@@ -55,6 +56,8 @@ pub(super) fn select(name: &str, ty: &str) -> Option<Comparison> {
         "b64" if matches!(name, "eq" | "ne") => by_name!(u64, name),
         "f32" => floats!(f32, name),
         "f64" => floats!(f64, name),
+        "ftz.f32" => floats!(Flushed, name),
+        "f16" => floats!(Half, name),
         _ => return None,
     })
 }

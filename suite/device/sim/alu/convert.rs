@@ -2,7 +2,9 @@
 
 use std::cmp::Ordering;
 
+use super::super::formats::{Flushed, Half, Side, narrowed};
 use super::super::lanes::{Operation, lanewise};
+use super::float::{Canonical, unit};
 
 /// Dispatches a source type name.
 macro_rules! from_integer {
@@ -48,6 +50,16 @@ macro_rules! from_float {
             ("rmi", "f32") => lanewise!($d = |a: f32| whole!($d, f32, a.floor())),
             ("rmi", "f64") => lanewise!($d = |a: f64| whole!($d, f64, a.floor())),
             ("rpi", "f32") => lanewise!($d = |a: f32| whole!($d, f32, a.ceil())),
+            ("rzi", "ftz.f32") => lanewise!($d = |a: Flushed| whole!($d, f32, a.0)),
+            ("rni", "ftz.f32") => {
+                lanewise!($d = |a: Flushed| whole!($d, f32, a.0.round_ties_even()))
+            }
+            ("rmi", "ftz.f32") => lanewise!($d = |a: Flushed| whole!($d, f32, a.0.floor())),
+            ("rpi", "ftz.f32") => lanewise!($d = |a: Flushed| whole!($d, f32, a.0.ceil())),
+            ("rzi", "f16") => lanewise!($d = |a: Half| whole!($d, f32, a.0)),
+            ("rni", "f16") => lanewise!($d = |a: Half| whole!($d, f32, a.0.round_ties_even())),
+            ("rmi", "f16") => lanewise!($d = |a: Half| whole!($d, f32, a.0.floor())),
+            ("rpi", "f16") => lanewise!($d = |a: Half| whole!($d, f32, a.0.ceil())),
             ("rpi", "f64") => lanewise!($d = |a: f64| whole!($d, f64, a.ceil())),
             _ => return None,
         }
@@ -118,18 +130,6 @@ macro_rules! to_integer {
     };
 }
 
-/// Within 0 and 1; a NaN gives +0.
-fn unit<T: PartialOrd + Default + From<u8>>(value: T) -> T {
-    let (zero, one) = (T::default(), T::from(1));
-    if value > one {
-        one
-    } else if value > zero {
-        value
-    } else {
-        zero
-    }
-}
-
 /// The value that was rounded to nearest, on the side a rounding mode wants: `above` says how the nearest lies to the
 /// exact one.
 macro_rules! settle {
@@ -179,28 +179,18 @@ macro_rules! directed {
 }
 
 /// Doubles to single precision, rounded to one side.
-fn narrowed(rounding: &str) -> Option<Operation> {
-    macro_rules! mode {
-        ($mode:literal) => {
-            lanewise!(
-                f32 = |a: f64| {
-                    let nearest = a as f32;
-                    canonical(settle!($mode, nearest, f64::from(nearest).partial_cmp(&a)))
-                }
-            )
-        };
-    }
+fn to_side(rounding: &str) -> Option<Operation> {
     Some(match rounding {
-        "rz" => mode!("rz"),
-        "rm" => mode!("rm"),
-        _ => mode!("rp"),
+        "rz" => lanewise!(f32 = |a: f64| narrowed(a, Side::Zero).canonical()),
+        "rm" => lanewise!(f32 = |a: f64| narrowed(a, Side::Down).canonical()),
+        _ => lanewise!(f32 = |a: f64| narrowed(a, Side::Up).canonical()),
     })
 }
 
 pub(super) fn select(modifiers: &str) -> Option<Operation> {
     let parts: Vec<&str> = modifiers.split('.').collect();
     Some(match parts[..] {
-        ["rn", "f32", "f64"] => lanewise!(f32 = |a: f64| canonical(a as f32)),
+        ["rn", "f32", "f64"] => lanewise!(f32 = |a: f64| (a as f32).canonical()),
         ["f64", "f32"] => lanewise!(f64 = |a: f32| f64::from(a)),
         ["rn", "f32", from] => from_integer!(f32, from),
         ["rn", "f64", from] => from_integer!(f64, from),
@@ -208,17 +198,33 @@ pub(super) fn select(modifiers: &str) -> Option<Operation> {
         ["sat", "f32", "f32"] => lanewise!(f32 = |a: f32| unit(a)),
         ["sat", "f64", "f64"] => lanewise!(f64 = |a: f64| unit(a)),
         ["rn", "sat", "f32", "f64"] => lanewise!(f32 = |a: f64| unit(a as f32)),
-        [rounding @ ("rz" | "rm" | "rp"), "f32", "f64"] => return narrowed(rounding),
+        [rounding @ ("rz" | "rm" | "rp"), "f32", "f64"] => return to_side(rounding),
         [rounding @ ("rz" | "rm" | "rp"), "f32", from] => directed!(rounding, f32, from),
         [rounding @ ("rz" | "rm" | "rp"), "f64", from] => directed!(rounding, f64, from),
         [rounding, "f32", "f32"] => return round_f32(rounding),
         [rounding, "f64", "f64"] => return round_f64(rounding),
+        ["f32", "f16"] => lanewise!(f32 = |a: Half| a.0.canonical()),
+        ["f64", "f16"] => lanewise!(f64 = |a: Half| f64::from(a.0)),
+        ["rn", "f16", "f32"] => lanewise!(Half = |a: f32| Half(a)),
+        ["rn", "f16", "f64"] => lanewise!(Half = |a: f64| Half::from_f64(a)),
+        ["rn", "f16", from] => return half_from_integer(from),
+        ["ftz", "f64", "f32"] => lanewise!(f64 = |a: Flushed| f64::from(a.0)),
+        ["rn", "ftz", "f32", "f64"] => {
+            lanewise!(Flushed = |a: f64| Flushed((a as f32).canonical()))
+        }
+        ["ftz", "sat", "f32", "f32"] => lanewise!(Flushed = |a: Flushed| Flushed(unit(a.0))),
+        [rounding, "ftz", "f32", "f32"] => return round_flushed(rounding),
+        [rounding, "ftz", to, "f32"] | [rounding, "ftz", "sat", to, "f32"] => {
+            to_integer!(to, from_float, rounding, "ftz.f32")
+        }
         ["sat", to, from] => to_integer!(to, saturated, from),
         // Out of a float every integer saturates anyway.
-        [rounding, "sat", to, from @ ("f32" | "f64")] => {
+        [rounding, "sat", to, from @ ("f32" | "f64" | "f16")] => {
             to_integer!(to, from_float, rounding, from)
         }
-        [rounding, to, from @ ("f32" | "f64")] => to_integer!(to, from_float, rounding, from),
+        [rounding, to, from @ ("f32" | "f64" | "f16")] => {
+            to_integer!(to, from_float, rounding, from)
+        }
         [to, from] => to_integer!(to, from_integer, from),
         _ => return None,
     })
@@ -230,20 +236,12 @@ pub(super) fn select_low_part(modifiers: &str) -> Option<Operation> {
     Some(to_integer!(to, from_low_part, from))
 }
 
-fn canonical(value: f32) -> f32 {
-    if value.is_nan() {
-        f32::from_bits(0x7fff_ffff)
-    } else {
-        value
-    }
-}
-
 fn round_f32(rounding: &str) -> Option<Operation> {
     Some(match rounding {
-        "rni" => lanewise!(f32 = |a: f32| canonical(a.round_ties_even())),
-        "rzi" => lanewise!(f32 = |a: f32| canonical(a.trunc())),
-        "rmi" => lanewise!(f32 = |a: f32| canonical(a.floor())),
-        "rpi" => lanewise!(f32 = |a: f32| canonical(a.ceil())),
+        "rni" => lanewise!(f32 = |a: f32| a.round_ties_even().canonical()),
+        "rzi" => lanewise!(f32 = |a: f32| a.trunc().canonical()),
+        "rmi" => lanewise!(f32 = |a: f32| a.floor().canonical()),
+        "rpi" => lanewise!(f32 = |a: f32| a.ceil().canonical()),
         _ => return None,
     })
 }
@@ -254,6 +252,38 @@ fn round_f64(rounding: &str) -> Option<Operation> {
         "rzi" => lanewise!(f64 = |a: f64| a.trunc()),
         "rmi" => lanewise!(f64 = |a: f64| a.floor()),
         "rpi" => lanewise!(f64 = |a: f64| a.ceil()),
+        _ => return None,
+    })
+}
+
+fn round_flushed(rounding: &str) -> Option<Operation> {
+    Some(match rounding {
+        "rni" => {
+            lanewise!(Flushed = |a: Flushed| Flushed(a.0.round_ties_even().canonical()))
+        }
+        "rzi" => lanewise!(Flushed = |a: Flushed| Flushed(a.0.trunc().canonical())),
+        "rmi" => lanewise!(Flushed = |a: Flushed| Flushed(a.0.floor().canonical())),
+        "rpi" => lanewise!(Flushed = |a: Flushed| Flushed(a.0.ceil().canonical())),
+        _ => return None,
+    })
+}
+
+/// Integers too large for a double are far beyond half precision.
+fn half_from_integer(from: &str) -> Option<Operation> {
+    macro_rules! half {
+        ($t:ty) => {
+            lanewise!(Half = |a: $t| Half::from_f64(a as f64))
+        };
+    }
+    Some(match from {
+        "u8" => half!(u8),
+        "s8" => half!(i8),
+        "u16" => half!(u16),
+        "s16" => half!(i16),
+        "u32" => half!(u32),
+        "s32" => half!(i32),
+        "u64" => half!(u64),
+        "s64" => half!(i64),
         _ => return None,
     })
 }

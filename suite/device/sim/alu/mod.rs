@@ -43,4 +43,9 @@ pub(super) fn comparison(name: &str, ty: &str) -> Option<Comparison> {
     compare::select(name, ty)
 }
 
+/// `finite.f32` of `testp.finite.f32`: holds of its first operand or not.
+pub(super) fn kind_of_number(modifiers: &str) -> Option<Comparison> {
+    float::kind(modifiers)
+}
+
 pub(super) use moves::{Shape, pack};

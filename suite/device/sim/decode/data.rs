@@ -2,7 +2,7 @@
 
 use super::super::alu::{self, Shape};
 use super::super::lanes::{Class, Comparison, Operands, Row, SINK, comparison};
-use super::super::memory::WINDOW_BYTES;
+use super::super::memory::{FUNCTION_WINDOW, WINDOW_BYTES};
 use super::super::program::{Combine, Compare, Kind, Space};
 use super::rows::sink;
 use super::{Decoder, Wrong, exactly, unknown, window};
@@ -33,7 +33,7 @@ impl Decoder<'_> {
             _ => None,
         };
         let operation = low_part.or_else(|| alu::select(opcode, &modifiers));
-        let operation = operation.ok_or_else(unknown)?;
+        let operation = operation.ok_or_else(|| refused(opcode, &modifiers))?;
         if sources.len() != operation.sources.len() {
             return Err(format!(
                 "has {} operands, wants {}",
@@ -143,14 +143,21 @@ impl Decoder<'_> {
         modifiers: &[&str],
         operands: &'o [Operand],
     ) -> Result<(&'o Operand, Compare), Wrong> {
-        let (name, combine, ty) = match *modifiers {
+        let flush = modifiers.contains(&"ftz");
+        let modifiers: Vec<&str> = modifiers.iter().copied().filter(|&m| m != "ftz").collect();
+        let (name, combine, ty) = match modifiers[..] {
             [name, ty] => (name, Combine::None, ty),
             [name, "and", ty] => (name, Combine::And, ty),
             [name, "or", ty] => (name, Combine::Or, ty),
             [name, "xor", ty] => (name, Combine::Xor, ty),
             _ => return Err(unknown()),
         };
-        let comparison = alu::comparison(name, ty).ok_or_else(unknown)?;
+        let ty = if flush {
+            format!("ftz.{ty}")
+        } else {
+            ty.to_owned()
+        };
+        let comparison = alu::comparison(name, &ty).ok_or_else(unknown)?;
         let ([d, a, b], third) = match operands {
             [d, a, b] if combine == Combine::None => ([d, a, b], None),
             [d, a, b, c] if combine != Combine::None => ([d, a, b], Some(c)),
@@ -210,6 +217,23 @@ impl Decoder<'_> {
         Ok(Kind::Alu(operation.run, rows))
     }
 
+    /// `testp.finite.f32 p, a`
+    pub(super) fn test(&mut self, modifiers: &[&str], operands: &[Operand]) -> Result<Kind, Wrong> {
+        let comparison = alu::kind_of_number(&modifiers.join(".")).ok_or_else(unknown)?;
+        let [d, a] = exactly(operands)?;
+        let a = self.rows.source(a, comparison.class)?;
+        Ok(Kind::Compare(Compare {
+            comparison,
+            a,
+            b: a,
+            p: self.rows.destination(d, Class::Predicate)?,
+            q: SINK,
+            combine: Combine::None,
+            c: SINK,
+            flip: 0,
+        }))
+    }
+
     /// `isspacep.shared p, a`
     pub(super) fn is_space(
         &mut self,
@@ -227,7 +251,7 @@ impl Decoder<'_> {
             _ => comparison!(u64, |a, b| a & !(WINDOW_BYTES - 1) == b),
         };
         let bound = if space == Space::Global {
-            window(Space::Param) + WINDOW_BYTES
+            FUNCTION_WINDOW + WINDOW_BYTES
         } else {
             window(space)
         };
@@ -242,6 +266,24 @@ impl Decoder<'_> {
             flip: 0,
         }))
     }
+}
+
+/// Why an instruction is not known.
+fn refused(opcode: &str, modifiers: &str) -> Wrong {
+    let approximate = matches!(opcode, "sin" | "cos" | "ex2" | "lg2" | "rsqrt" | "tanh")
+        || modifiers
+            .split('.')
+            .any(|m| matches!(m, "approx" | "full" | "full_range"));
+    if approximate {
+        return "approximate results differ between cards".to_owned();
+    }
+    let capability = match opcode {
+        "redux" | "mbarrier" | "cp" => "8.0",
+        "min" | "max" if modifiers.contains("16") || modifiers.contains("NaN") => "8.0",
+        "elect" | "griddepcontrol" | "wgmma" | "setmaxnreg" | "mapa" | "getctarank" => "9.0",
+        _ => return unknown(),
+    };
+    format!("needs compute capability {capability}, and the simulated device has 7.5")
 }
 
 /// Of a clock: whether it has 64 bits, and whether it is the upper half of one that has.

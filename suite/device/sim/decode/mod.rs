@@ -4,11 +4,15 @@
 //! is not known is an error that names the instruction and its line.
 
 mod access;
+mod assertion;
 mod atomic;
 mod control;
 mod data;
+mod indirect;
 mod inline;
+mod lookup;
 mod rows;
+mod table;
 mod warp;
 
 use std::collections::HashMap;
@@ -58,7 +62,7 @@ pub fn decode(
     let (params, param_bytes) = params(kernel);
     within(kernel, "parameters", param_bytes, MAX_PARAM_BYTES)?;
     let layout = module.shared_layout(kernel);
-    let expanded = inline::expand(module, body);
+    let expanded = inline::expand(module, body, outer);
     let body = &expanded.body;
     let (symbols, local_bytes) = symbols(kernel, &expanded, &layout, &params, outer);
     within(
@@ -73,17 +77,21 @@ pub fn decode(
         scopes: &body.scopes,
     };
     let (mut code, mut usage, mut origin) = (Vec::new(), Vec::new(), Vec::new());
-    for instruction in instructions(body) {
+    for (instruction, note) in instructions(&expanded) {
         let decoded = decoder
             .instruction(instruction)
             .and_then(|i| within_params(i, param_bytes));
         let decoded = decoded.map_err(|why| {
+            let why = note.unwrap_or(&why);
             let (name, line, text) = (&kernel.name, instruction.line, &instruction.text);
             Fault::setup(format!("kernel {name}, PTX line {line}: `{text}`: {why}"))
         })?;
         code.push(decoded);
         usage.push(decoder.rows.take_usage());
-        origin.push(from(instruction, module));
+        origin.push(Origin {
+            note: note.cloned(),
+            ..from(instruction, module)
+        });
     }
     // Control that runs off the end leaves the kernel.
     code.push(plain(Kind::Exit));
@@ -92,6 +100,7 @@ pub fn decode(
         text: "}".to_owned(),
         ptx_line: origin.last().map_or(kernel.line, |o| o.ptx_line),
         source: None,
+        note: None,
     });
     leave_at_once(&mut code);
     let counts = decoder.rows.counts();
@@ -175,13 +184,13 @@ fn plain(kind: Kind) -> Instruction {
     }
 }
 
-fn instructions(body: &ptx::Body) -> impl Iterator<Item = &ptx::Instruction> {
-    body.statements
-        .iter()
-        .filter_map(|statement| match statement {
-            ptx::Statement::Instruction(instruction) => Some(instruction),
-            _ => None,
-        })
+/// Every instruction, with what is noted about it.
+fn instructions(expanded: &Expanded) -> impl Iterator<Item = (&ptx::Instruction, Option<&String>)> {
+    let statements = expanded.body.statements.iter().enumerate();
+    statements.filter_map(|(at, statement)| match statement {
+        ptx::Statement::Instruction(instruction) => Some((instruction, expanded.notes.get(&at))),
+        _ => None,
+    })
 }
 
 fn from(instruction: &ptx::Instruction, module: &ptx::Module) -> Origin {
@@ -193,6 +202,7 @@ fn from(instruction: &ptx::Instruction, module: &ptx::Module) -> Origin {
         text: instruction.text.clone(),
         ptx_line: instruction.line,
         source,
+        note: None,
     }
 }
 
@@ -309,6 +319,7 @@ impl Decoder<'_> {
                 self.warp(&instruction.opcode, &modifiers, operands)
             }
             "setp" => self.compare(&modifiers, operands),
+            "testp" => self.test(&modifiers, operands),
             "set" => self.set(&modifiers, operands),
             opcode => self.data(opcode, &modifiers, operands),
         }?;

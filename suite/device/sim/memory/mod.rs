@@ -28,3 +28,5 @@ pub const SHARED_WINDOW: u64 = 1 << 32;
 pub const LOCAL_WINDOW: u64 = 2 << 32;
 pub const CONST_WINDOW: u64 = 3 << 32;
 pub const PARAM_WINDOW: u64 = 4 << 32;
+/// Where functions have addresses, with nothing to read or write.
+pub const FUNCTION_WINDOW: u64 = 5 << 32;

@@ -87,16 +87,195 @@ fn calls_that_cannot_be_replaced_are_named() {
     let recursive = ".func f()\n{\ncall f;\nret;\n}\n";
     let shared = ".func f()\n{\n.shared .b32 s;\nst.shared.u32 [s], 1;\nret;\n}\n";
     let declared = ".extern .func f();\n";
-    for functions in [recursive, shared, declared] {
+    let other = ".func f(.param .b32 f_0)\n{\nret;\n}\n";
+    for (functions, why) in [
+        (
+            recursive,
+            "f is running already: the simulated device runs no recursion",
+        ),
+        (
+            shared,
+            "f declares shared memory, which would be there once for each call",
+        ),
+        (declared, "the module has no body of f"),
+        (other, "f takes other parameters"),
+    ] {
         let text = with_functions(functions, "call f;");
         let mut device = SimDevice::new();
         let out = device.alloc(8, Access::ReadWrite).unwrap();
         let fault = launch(&mut device, &text, 1, 1, 0, &[pointer(out)]).unwrap_err();
         assert_eq!(fault.reason.kind, ReasonKind::Setup);
         let words = fault.reason.message;
+        assert!(words.ends_with(&format!("`call f`: {why}")), "{words}");
+    }
+}
+
+/// `add(a, b)`, `times(a, b)` and `minus(a, b)`; tables of them in global and constant memory.
+const BINARY: &str = "
+    .func (.param .b32 r) add(.param .b32 a, .param .b32 b);
+    .global .align 8 .u64 table[3] = {add, times, minus};
+    .const .align 8 .u64 reversed[3] = {minus, times, add};
+    .func (.param .b32 r) add(.param .b32 a, .param .b32 b)
+    { .reg .b32 %r<4>; ld.param.u32 %r1, [a]; ld.param.u32 %r2, [b]; add.u32 %r3, %r1, %r2;
+      st.param.b32 [r+0], %r3; ret; }
+    .func (.param .b32 r) times(.param .b32 a, .param .b32 b)
+    { .reg .b32 %r<4>; ld.param.u32 %r1, [a]; ld.param.u32 %r2, [b]; mul.lo.u32 %r3, %r1, %r2;
+      st.param.b32 [r+0], %r3; ret; }
+    .func (.param .b32 r) minus(.param .b32 a, .param .b32 b)
+    { .reg .b32 %r<4>; ld.param.u32 %r1, [a]; ld.param.u32 %r2, [b]; sub.u32 %r3, %r1, %r2;
+      st.param.b32 [r+0], %r3; ret; }
+    .func other(.param .b64 a) { ret; }";
+
+/// Calls through `%d5` with the thread and 7, and stores what comes back in `out`.
+const THROUGH_D5: &str = "
+    { .param .b32 param0; st.param.b32 [param0+0], %r1; .param .b32 param1; st.param.b32 [param1+0], 7;
+      .param .b32 retval0;
+      prototype_0 : .callprototype (.param .b32 _) _ (.param .b32 _, .param .b32 _);
+      call (retval0), %d5, (param0, param1), prototype_0; ld.param.b32 %r5, [retval0+0]; }
+    bar.warp.sync -1; mul.wide.u32 %d2, %r1, 4; add.u64 %d1, %d1, %d2; st.global.u32 [%d1], %r5;";
+
+#[test]
+fn each_lane_calls_the_function_its_register_names() {
+    for (load, order) in [
+        (
+            "mov.u64 %d4, table; add.u64 %d4, %d4, %d3; ld.global.u64 %d5, [%d4];",
+            [0, 1, 2],
+        ),
+        (
+            "mov.u64 %d4, reversed; add.u64 %d4, %d4, %d3; ld.const.u64 %d5, [%d4];",
+            [2, 1, 0],
+        ),
+    ] {
+        let text = with_functions(
+            BINARY,
+            &format!(
+                "ld.param.u64 %d1, [out]; mov.u32 %r1, %tid.x; rem.u32 %r2, %r1, 3;
+                mul.wide.u32 %d3, %r2, 8; {load} {THROUGH_D5}"
+            ),
+        );
+        let mut device = SimDevice::new();
+        let out = device.alloc(4 * 64, Access::ReadWrite).unwrap();
+        launch(&mut device, &text, 1, 64, 0, &[pointer(out)]).unwrap();
+        assert_eq!(device.take_findings().unwrap(), []);
+        let got: &[u32] = bytemuck::cast_slice(device.download(out, 0, 4 * 64).unwrap());
+        for lane in 0..64_u32 {
+            let want = match order[lane as usize % 3] {
+                0 => lane + 7,
+                1 => lane * 7,
+                _ => lane.wrapping_sub(7),
+            };
+            assert_eq!(got[lane as usize], want, "lane {lane}");
+        }
+    }
+}
+
+#[test]
+fn a_call_of_no_function_or_of_another_kind_is_a_kernel_fault() {
+    for address in [
+        "mov.u64 %d5, 0;",
+        "mov.u64 %d5, table;",
+        "mov.u64 %d5, other;",
+    ] {
+        let text = with_functions(
+            BINARY,
+            &format!("ld.param.u64 %d1, [out]; mov.u32 %r1, %tid.x; {address} {THROUGH_D5}"),
+        );
+        let mut device = SimDevice::new();
+        let out = device.alloc(4 * 64, Access::ReadWrite).unwrap();
+        let fault = launch(&mut device, &text, 1, 64, 0, &[pointer(out)]).unwrap_err();
+        assert_eq!(fault.reason.kind, ReasonKind::KernelFault);
+        let words = fault.reason.message;
         assert!(
-            words.contains("`call f`: the simulated device does not know"),
+            words.contains("`call (retval0), %d5, (param0, param1), prototype_0`")
+                && words.ends_with("calls what is no function of this kind"),
             "{words}"
         );
+    }
+}
+
+#[test]
+fn an_assertion_ends_the_kernel_with_its_words() {
+    let functions = "
+        .global .align 1 .b8 what[6] = {110, 32, 62, 32, 51};
+        .global .align 1 .b8 file[5] = {97, 46, 99, 117};
+        .global .align 1 .b8 name[2] = {107};
+        .extern .func __assertfail(.param .b64 a, .param .b64 b, .param .b32 c, .param .b64 d, .param .b64 e);";
+    let body = "mov.u32 %r1, %tid.x; setp.ne.u32 %p1, %r1, LIMIT; @%p1 bra OVER;
+        { mov.u64 %d2, what; cvta.global.u64 %d3, %d2; .param .b64 param0; st.param.b64 [param0+0], %d3;
+          mov.u64 %d4, file; cvta.global.u64 %d5, %d4; .param .b64 param1; st.param.b64 [param1+0], %d5;
+          .param .b32 param2; st.param.b32 [param2+0], 14;
+          mov.u64 %d6, name; cvta.global.u64 %d7, %d6; .param .b64 param3; st.param.b64 [param3+0], %d7;
+          .param .b64 param4; st.param.b64 [param4+0], 1;
+          call.uni __assertfail, (param0, param1, param2, param3, param4); }
+        OVER:";
+    let run = |limit: &str| {
+        let text = with_functions(functions, &body.replace("LIMIT", limit));
+        let mut device = SimDevice::new();
+        let out = device.alloc(8, Access::ReadWrite).unwrap();
+        launch(&mut device, &text, 1, 32, 0, &[pointer(out)])
+    };
+    run("32").unwrap();
+    let fault = run("5").unwrap_err();
+    assert_eq!(fault.reason.kind, ReasonKind::KernelFault);
+    let words = fault.reason.message;
+    assert!(
+        words.ends_with("a.cu:14: k: assertion failed: n > 3"),
+        "{words}"
+    );
+}
+
+#[test]
+fn an_alias_is_its_function() {
+    let functions = format!(
+        "{BINARY}.func (.param .b32 r) also(.param .b32 a, .param .b32 b);\n.alias also, minus;\n"
+    );
+    let text = with_functions(
+        &functions,
+        "ld.param.u64 %d1, [out];
+        { .param .b32 param0; st.param.b32 [param0+0], 9; .param .b32 param1; st.param.b32 [param1+0], 7;
+          .param .b32 retval0; call (retval0), also, (param0, param1); ld.param.b32 %r5, [retval0+0]; }
+        st.global.u32 [%d1], %r5;",
+    );
+    let mut device = SimDevice::new();
+    let out = device.alloc(4, Access::ReadWrite).unwrap();
+    launch(&mut device, &text, 1, 1, 0, &[pointer(out)]).unwrap();
+    assert_eq!(device.download(out, 0, 4).unwrap(), [2, 0, 0, 0]);
+}
+
+#[test]
+fn vectors_are_passed_and_returned() {
+    let functions = "
+        .func (.param .align 16 .b8 r[16]) turned(.param .align 16 .b8 a[16])
+        { .reg .b32 %r<5>; ld.param.v4.b32 {%r1, %r2, %r3, %r4}, [a];
+          st.param.v2.b32 [r+0], {%r4, %r3}; st.param.v2.b32 [r+8], {%r2, %r1}; ret; }";
+    let text = with_functions(
+        functions,
+        "ld.param.u64 %d1, [out];
+        { .param .align 16 .b8 param0[16]; mov.u32 %r1, 1; mov.u32 %r2, 2; mov.u32 %r3, 3; mov.u32 %r4, 260;
+          st.param.v4.b32 [param0+0], {%r1, %r2, %r3, %r4}; .param .align 16 .b8 retval0[16];
+          call.uni (retval0), turned, (param0); ld.param.v4.u8 {%r5, %r6, %r7, %r8}, [retval0+0];
+          ld.param.b32 %r9, [retval0+12]; }
+        st.global.v4.u32 [%d1], {%r5, %r6, %r7, %r9};",
+    );
+    let mut device = SimDevice::new();
+    let out = device.alloc(16, Access::ReadWrite).unwrap();
+    launch(&mut device, &text, 1, 1, 0, &[pointer(out)]).unwrap();
+    assert_eq!(device.take_findings().unwrap(), []);
+    let got: &[u32] = bytemuck::cast_slice(device.download(out, 0, 16).unwrap());
+    assert_eq!(got, [4, 1, 0, 1]);
+}
+
+#[test]
+fn output_and_the_heap_are_refused_by_name() {
+    for (name, why) in [
+        ("vprintf", "the simulated device has nowhere to print to"),
+        ("malloc", "the simulated device has no heap"),
+    ] {
+        let functions = format!(".extern .func {name}();\n");
+        let text = with_functions(&functions, &format!("call {name};"));
+        let mut device = SimDevice::new();
+        let out = device.alloc(8, Access::ReadWrite).unwrap();
+        let fault = launch(&mut device, &text, 1, 1, 0, &[pointer(out)]).unwrap_err();
+        assert!(fault.reason.message.ends_with(why), "{fault}");
     }
 }

@@ -16,7 +16,7 @@ fn refused(text: &str, grid: u32, block: u32, shared: u32, args: &[Argument]) ->
 fn an_unknown_instruction_is_named_when_its_kernel_is_launched() {
     let text = format!(
         "{HEADER}.visible .entry k() {{ ret; }}\n.visible .entry odd() {{ .reg .f32 %f<3>;\n\
-         ex2.approx.f32 %f1, %f2; ret; }}"
+         bfi.b16 %f1, %f2; ret; }}"
     );
     let mut device = SimDevice::new();
     launch(&mut device, &text, 1, 1, 0, &[]).unwrap();
@@ -30,16 +30,15 @@ fn an_unknown_instruction_is_named_when_its_kernel_is_launched() {
         args: &[],
     };
     let message = device.launch(&launch).unwrap_err().reason.message;
-    let start =
-        "kernel odd, PTX line 6: `ex2.approx.f32 %f1, %f2`: the simulated device does not know";
+    let start = "kernel odd, PTX line 6: `bfi.b16 %f1, %f2`: the simulated device does not know";
     assert!(message.starts_with(start), "{message}");
 }
 
 #[test]
 fn what_is_nearly_known_is_not_guessed() {
     for (op, word) in [
-        ("add.rz.f32 %f1, %f2, %f3", "know"),
-        ("add.ftz.f32 %f1, %f2, %f3", "know"),
+        ("add.rz.f64 %g1, %g2, %g3", "know"),
+        ("add.ftz.f64 %g1, %g2, %g3", "know"),
         ("add.s32 %r1, %r2", "operands"),
         ("add.s32 %r1, %r2, %d3", "64-bit"),
         ("add.s64 %d1, %d2, %undeclared", "not declared"),
@@ -47,7 +46,16 @@ fn what_is_nearly_known_is_not_guessed() {
         ("bra NOWHERE", "no label"),
         ("ld.global.u32 %r1, [nothing]", "not declared"),
         ("ld.global.v3.u32 {%r1, %r2, %r3}, [%d1]", "know"),
-        ("call f", "know"),
+        ("call f", "no body of f"),
+        (
+            "ex2.approx.f32 %f1, %f2",
+            "approximate results differ between cards",
+        ),
+        ("div.full.f32 %f1, %f2, %f3", "approximate"),
+        (
+            "redux.sync.add.s32 %r1, %r2, -1",
+            "needs compute capability 8.0",
+        ),
         ("atom.global.add.b32 %r1, [%d1], 1", "know"),
         ("fence.proxy.alias", "know"),
     ] {

@@ -13,8 +13,10 @@ mod kernels;
 mod litmus;
 mod memory;
 mod rarer;
+mod rounding;
 mod schedules;
 mod single_pass;
+mod tables;
 mod waits;
 mod warps;
 

@@ -186,6 +186,25 @@ fn extensions_from_any_width() {
 }
 
 #[test]
+fn a_lookup_that_also_gives_a_predicate() {
+    let word = |a: u32, b: u32, c: u32| (a & b) | (c & (a ^ b));
+    for (join, third) in [("and", true), ("or", false)] {
+        let op = format!(
+            "setp.eq.u32 %p5, %r3, 7; lop3.{join}.b32 %r0|%p6, %r1, %r2, %r3, 0xe8, %p5;
+            lop3.{join}.b32 _|%p7, %r1, %r2, %r3, 0xe8, !%p5; @%p6 add.u32 %r0, %r0, 1; @%p7 add.u32 %r0, %r0, 2"
+        );
+        check_words(&op, |a, b, c| {
+            let joined = |q: bool| match third {
+                true => word(a, b, c) != 0 && q,
+                false => word(a, b, c) != 0 || q,
+            };
+            let sum = u32::from(joined(c == 7)) + 2 * u32::from(joined(c != 7));
+            word(a, b, c).wrapping_add(sum)
+        });
+    }
+}
+
+#[test]
 fn comparisons_that_give_words() {
     check_words("set.lt.u32.s32 %r0, %r1, %r2", |a, b, _| {
         if signed(a) < signed(b) { u32::MAX } else { 0 }

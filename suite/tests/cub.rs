@@ -1,0 +1,368 @@
+//! CUB on the simulated device: its block- and warp-wide primitives inside small kernels, against the host; and the
+//! kernels of its device-wide algorithms, decoded.
+//!
+//! `data/cub/*.cu` are compiled by this machine's nvcc, which brings CUB; where there is none these tests say so and
+//! pass. Compiled PTX is kept under the build folder by the hash of source and compiler.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use cuda_gates::device::sim::SimDevice;
+use cuda_gates::device::{Access, Argument, Device, Launch};
+use cuda_gates::image::nvcc::{self, Nvcc};
+use cuda_gates::image::{Code, Image, ptx};
+use cuda_gates::terms::{FindingKind, ImageKind};
+use sha2::{Digest, Sha256};
+
+const FLAGS: [&str; 4] = ["-ptx", "-arch=compute_75", "-std=c++17", "-lineinfo"];
+/// Elements that every kernel works on: whole blocks of each of them.
+const N: usize = 1536;
+/// Warp instructions; the longest of these kernels takes a hundredth.
+const BUDGET: u64 = 1 << 26;
+/// What `out` holds before: nobody may leave it where it should write.
+const UNTOUCHED: i32 = -555;
+
+/// PTX of one source, or why there is none.
+fn compiled(name: &str) -> Result<String, String> {
+    let nvcc = Nvcc::find().ok_or_else(nvcc::missing)?;
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("suite/tests/data/cub");
+    let source = folder.join(name);
+    let text = std::fs::read(&source).expect("the source is there");
+    let mut hash = Sha256::new();
+    hash.update(&text);
+    hash.update(nvcc.name());
+    hash.update(FLAGS.join(" "));
+    let hash: String = hash.finalize()[..8]
+        .iter()
+        .map(|b| format!("{b:02x}"))
+        .collect();
+    let kept = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.{hash}.ptx"));
+    if !kept.exists() {
+        let part = kept.with_extension(format!("{}.part", std::process::id()));
+        let mut arguments: Vec<OsString> = FLAGS.iter().map(OsString::from).collect();
+        arguments.extend([source.into(), "-o".into(), part.clone().into()]);
+        let output = nvcc.run(&folder, &arguments).map_err(|e| e.to_string())?;
+        let said = String::from_utf8_lossy(&output.stderr);
+        if said.contains("cub/cub.cuh: No such file") || said.contains("cannot open source file") {
+            return Err(format!("{} brings no CUB", nvcc.name()));
+        }
+        assert!(output.status.success(), "{name}: {said}");
+        std::fs::rename(&part, &kept).expect("the build folder can be written");
+    }
+    Ok(std::fs::read_to_string(&kept).expect("the PTX is there"))
+}
+
+fn image(text: &str) -> Image {
+    Image {
+        kind: ImageKind::Jit,
+        module: "cub".to_owned(),
+        code: Code::Ptx(text.into()),
+        sha256: String::new(),
+        compiler: String::new(),
+    }
+}
+
+/// CUB's serial merge reads the element after the last one, and does not use it.
+const READ_PAST: [&str; 2] = ["merge_sort", "warp_merge_sort"];
+
+/// One kernel: how many threads a block has, and what a block makes of so many elements.
+type Case = (&'static str, u32, usize, fn(&[i32]) -> Vec<i32>);
+
+/// Runs each kernel on all elements and compares; gives what is wrong.
+fn run(text: &str, cases: &[Case]) -> Vec<String> {
+    let parsed = ptx::parse(text).expect("the PTX parses");
+    let known: Vec<&str> = cases.iter().map(|case| case.0).collect();
+    let mut wrong: Vec<String> = Vec::new();
+    for signature in parsed.signatures() {
+        // CUB has one of its own in every module.
+        let is_ours = !signature.name.starts_with("_Z");
+        if is_ours && !known.contains(&signature.name.as_str()) {
+            wrong.push(format!("{} is not compared", signature.name));
+        }
+    }
+    let input: Vec<i32> = (0..N as u32)
+        .map(|i| (i.wrapping_mul(2_654_435_761) >> 7).cast_signed() % 5003 - 1000)
+        .collect();
+    for &(kernel, threads, elements, want) in cases {
+        let want: Vec<i32> = input.chunks(elements).flat_map(want).collect();
+        let blocks = (N / elements) as u32;
+        match launch(text, kernel, blocks, threads, &input) {
+            Err(why) => wrong.push(format!("{kernel}: {why}")),
+            Ok(got) => {
+                if let Some(at) = got.iter().zip(&want).position(|(a, b)| a != b) {
+                    let (got, want) = (got[at], want[at]);
+                    wrong.push(format!("{kernel}: out[{at}] is {got}, should be {want}"));
+                }
+            }
+        }
+    }
+    wrong
+}
+
+fn launch(
+    text: &str,
+    kernel: &str,
+    blocks: u32,
+    threads: u32,
+    input: &[i32],
+) -> Result<Vec<i32>, String> {
+    let mut device = SimDevice::new().with_budget(BUDGET);
+    let mut run = || {
+        let module = device.load(&image(text))?.module;
+        let bytes = 4 * N as u64;
+        let read_only = device.alloc(bytes, Access::ReadOnly)?;
+        device.upload(read_only, 0, bytemuck::cast_slice(input))?;
+        let out = device.alloc(bytes, Access::ReadWrite)?;
+        device.poison(out, 0, bytes, &UNTOUCHED.to_le_bytes())?;
+        device.launch(&Launch {
+            module,
+            kernel,
+            grid: [blocks, 1, 1],
+            block: [threads, 1, 1],
+            shared: 0,
+            args: &[read_only, out].map(|buffer| Argument::Pointer { buffer, offset: 0 }),
+        })?;
+        let got: Vec<i32> = bytemuck::cast_slice(device.download(out, 0, bytes)?).to_vec();
+        Ok((got, device.take_findings()?))
+    };
+    let (got, mut findings) = run().map_err(|e: cuda_gates::outcome::Fault| e.to_string())?;
+    if READ_PAST.contains(&kernel) {
+        findings.retain(|finding| finding.kind != FindingKind::Uninitialised);
+    }
+    match findings.first() {
+        Some(finding) => Err(format!("a finding: {finding:?}")),
+        None => Ok(got),
+    }
+}
+
+fn exclusive_sum(tile: &[i32]) -> Vec<i32> {
+    let sums = tile.iter().scan(0_i32, |sum, v| {
+        let before = *sum;
+        *sum += v;
+        Some(before)
+    });
+    sums.collect()
+}
+
+fn inclusive_max(tile: &[i32]) -> Vec<i32> {
+    let mut most = i32::MIN;
+    tile.iter()
+        .map(|&v| {
+            most = most.max(v);
+            most
+        })
+        .collect()
+}
+
+fn sum_and_largest(tile: &[i32]) -> Vec<i32> {
+    let (sum, largest) = (tile.iter().sum(), tile.iter().copied().max());
+    let pair = [sum, largest.unwrap_or(0)];
+    (0..tile.len()).map(|k| pair[k % 4 % 2]).collect()
+}
+
+fn sorted(tile: &[i32]) -> Vec<i32> {
+    let mut all = tile.to_vec();
+    all.sort_unstable();
+    all
+}
+
+/// Positions in stable order of a key.
+fn order(tile: &[i32], key: fn(i32) -> i32) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..tile.len()).collect();
+    order.sort_by_key(|&i| key(tile[i]));
+    order
+}
+
+fn by_five_bits_descending(tile: &[i32]) -> Vec<i32> {
+    let order = order(tile, |v| -(v >> 2 & 31));
+    order.into_iter().map(|i| i as i32).collect()
+}
+
+fn ranks(tile: &[i32]) -> Vec<i32> {
+    let mut ranks = vec![0; tile.len()];
+    for (rank, at) in order(tile, |v| v & 15).into_iter().enumerate() {
+        ranks[at] = rank as i32;
+    }
+    ranks
+}
+
+fn guarded(tile: &[i32]) -> Vec<i32> {
+    let stored = tile.len() - 12;
+    let one = |(i, v): (usize, &i32)| {
+        if i < stored {
+            2 * v + i as i32 % 4
+        } else {
+            UNTOUCHED
+        }
+    };
+    tile.iter().enumerate().map(one).collect()
+}
+
+/// Thread t's element k of so many threads: from blocked to striped.
+fn striped(tile: &[i32], threads: usize) -> Vec<i32> {
+    let groups = tile.chunks(4 * threads);
+    let one = |group: &[i32]| -> Vec<i32> {
+        let at = |i: usize| i % 4 * threads + i / 4;
+        (0..group.len()).map(|i| group[at(i)]).collect()
+    };
+    groups.flat_map(one).collect()
+}
+
+fn histogram(tile: &[i32]) -> Vec<i32> {
+    let count = |v: &i32| tile.iter().filter(|&w| w & 63 == v & 63).count() as i32;
+    tile.iter().map(count).collect()
+}
+
+fn by_low_byte(tile: &[i32]) -> Vec<i32> {
+    let order = order(tile, |v| v & 255);
+    order.into_iter().map(|i| tile[i]).collect()
+}
+
+fn heads_and_tails(tile: &[i32]) -> Vec<i32> {
+    let differs = |a: usize, b: usize| match (tile.get(a), tile.get(b)) {
+        (Some(a), Some(b)) => i32::from(a & 3 != b & 3),
+        _ => 1,
+    };
+    (0..tile.len())
+        .map(|i| differs(i.wrapping_sub(1), i) + 2 * differs(i, i + 1))
+        .collect()
+}
+
+fn differences(tile: &[i32]) -> Vec<i32> {
+    let first = tile.iter().take(1).copied();
+    first.chain(tile.windows(2).map(|w| w[1] - w[0])).collect()
+}
+
+fn decoded_runs(tile: &[i32]) -> Vec<i32> {
+    let runs = tile.iter().flat_map(|&v| vec![v; (v & 7) as usize + 1]);
+    runs.take(tile.len()).collect()
+}
+
+/// An exclusive sum with an inclusive maximum, over so many lanes.
+fn scanned(tile: &[i32], lanes: usize) -> Vec<i32> {
+    let both = |group: &[i32]| -> Vec<i32> {
+        let pairs = exclusive_sum(group).into_iter().zip(inclusive_max(group));
+        pairs.map(|(sum, most)| sum ^ most).collect()
+    };
+    tile.chunks(lanes).flat_map(both).collect()
+}
+
+/// What the first of so many lanes stores; the others store 0.
+fn at_first(tile: &[i32], lanes: usize, value: fn(&[i32]) -> i32) -> Vec<i32> {
+    let one = |group: &[i32]| {
+        let mut out = vec![0; group.len()];
+        out[0] = value(group);
+        out
+    };
+    tile.chunks(lanes).flat_map(one).collect()
+}
+
+fn sum_with_largest(group: &[i32]) -> i32 {
+    group.iter().sum::<i32>() ^ group.iter().copied().max().unwrap_or(0)
+}
+
+/// The sum of each run of odd or of even elements at its head.
+fn sums_of_runs(tile: &[i32]) -> Vec<i32> {
+    let one = |group: &[i32]| -> Vec<i32> {
+        let runs = group.chunk_by(|a, b| a & 1 == b & 1);
+        runs.flat_map(|run| {
+            let mut out = vec![0; run.len()];
+            out[0] = run.iter().sum();
+            out
+        })
+        .collect()
+    };
+    tile.chunks(32).flat_map(one).collect()
+}
+
+const BLOCK: [Case; 23] = [
+    ("exclusive_sum_raking", 128, 512, exclusive_sum),
+    ("exclusive_sum_raking_memoize", 128, 512, exclusive_sum),
+    ("exclusive_sum_warp_scans", 128, 512, exclusive_sum),
+    ("inclusive_max", 128, 512, inclusive_max),
+    ("reduce_raking", 128, 512, sum_and_largest),
+    ("reduce_raking_commutative", 128, 512, sum_and_largest),
+    ("reduce_warp_reductions", 128, 512, sum_and_largest),
+    ("radix_sort", 128, 512, sorted),
+    ("radix_sort_pairs", 128, 512, by_five_bits_descending),
+    ("radix_rank", 128, 512, ranks),
+    ("load_direct", 128, 512, guarded),
+    ("load_vectorize", 128, 512, guarded),
+    ("load_transpose", 128, 512, guarded),
+    ("load_warp_transpose", 128, 512, guarded),
+    ("load_warp_transpose_timesliced", 128, 512, guarded),
+    ("exchange", 128, 512, |tile| striped(tile, 128)),
+    ("exchange_scatter", 128, 512, |tile| {
+        tile.iter().rev().copied().collect()
+    }),
+    ("histogram_atomic", 128, 512, histogram),
+    ("histogram_sort", 128, 512, histogram),
+    ("merge_sort", 128, 512, by_low_byte),
+    ("discontinuity", 128, 512, heads_and_tails),
+    ("adjacent_difference", 128, 512, differences),
+    ("run_length_decode", 128, 512, decoded_runs),
+];
+
+const WARP: [Case; 8] = [
+    ("warp_scan_32", 64, 64, |tile| scanned(tile, 32)),
+    ("warp_scan_8", 64, 64, |tile| scanned(tile, 8)),
+    ("warp_reduce_32", 64, 64, |tile| {
+        at_first(tile, 32, sum_with_largest)
+    }),
+    ("warp_reduce_16", 64, 64, |tile| {
+        at_first(tile, 16, sum_with_largest)
+    }),
+    ("warp_reduce_5", 64, 64, |tile| {
+        at_first(tile, 32, |group| group[..5].iter().sum())
+    }),
+    ("warp_segmented_sum", 64, 64, sums_of_runs),
+    ("warp_exchange", 64, 256, |tile| striped(tile, 16)),
+    ("warp_merge_sort", 64, 256, |tile| {
+        tile.chunks(128).flat_map(sorted).collect()
+    }),
+];
+
+/// Compares all kernels of a source, or tells why it cannot.
+fn compare(source: &str, cases: &[Case]) {
+    match compiled(source) {
+        Ok(text) => {
+            let wrong = run(&text, cases);
+            assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+        }
+        Err(why) => println!("skipped: {why}"),
+    }
+}
+
+#[test]
+fn block_wide_primitives_give_what_the_host_gives() {
+    compare("block.cu", &BLOCK);
+}
+
+#[test]
+fn warp_wide_primitives_give_what_the_host_gives() {
+    compare("warp.cu", &WARP);
+}
+
+#[test]
+fn every_kernel_of_the_device_wide_algorithms_decodes() {
+    let text = match compiled("device.cu") {
+        Ok(text) => text,
+        Err(why) => return println!("skipped: {why}"),
+    };
+    let mut device = SimDevice::new();
+    let module = device.load(&image(&text)).expect("it loads").module;
+    let signatures = ptx::parse(&text).expect("it parses").signatures();
+    assert!(signatures.len() > 50, "{} kernels", signatures.len());
+    let wrong: Vec<String> = signatures
+        .iter()
+        .filter_map(|signature| {
+            Some(
+                device
+                    .check_kernel(module, &signature.name)
+                    .err()?
+                    .to_string(),
+            )
+        })
+        .collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
