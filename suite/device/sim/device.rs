@@ -358,7 +358,7 @@ impl Device for SimDevice {
     }
 
     fn set_schedule(&mut self, schedule: Schedule) -> Result<(), Fault> {
-        self.schedule = schedule;
+        SimDevice::set_schedule(self, schedule);
         Ok(())
     }
 

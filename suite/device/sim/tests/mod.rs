@@ -10,7 +10,6 @@ mod device;
 mod floats;
 mod integers;
 mod kernels;
-mod litmus;
 mod memory;
 mod rarer;
 mod rounding;
