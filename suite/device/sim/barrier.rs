@@ -6,10 +6,14 @@
 use super::block::{BARRIERS, BarrierState, Block, State};
 use super::lanes::Lane;
 use super::machine::Machine;
+use super::order::Who;
 use super::program::BarrierEffect;
 use super::reporter::Reporter;
 use crate::outcome::{Fault, Finding};
 use crate::terms::FindingKind;
+
+/// Warps of a block.
+const MAX_WARPS: usize = 32;
 
 impl Machine<'_> {
     fn block(&mut self) -> &mut Block {
@@ -48,6 +52,11 @@ impl Machine<'_> {
             let what = "a barrier's thread count is a multiple of the warp size";
             return Err(self.reporter(number).broken(pending.pc, what));
         }
+        let who = Who {
+            slot: self.current,
+            warp: number,
+        };
+        self.order.arrive(who, id, active);
         let block = self.block();
         let (state, warp) = (&mut block.barriers[id], &mut block.warps[number]);
         state.arrived += 1;
@@ -84,12 +93,28 @@ impl Machine<'_> {
                 continue;
             }
             self.block().barriers[id] = BarrierState::default();
+            self.meet(id, &state, live);
             for number in 0..self.block().warps.len() {
                 if state.waiting >> number & 1 == 1 {
                     self.release(number, &state);
                 }
             }
         }
+    }
+
+    /// Tells what the threads that leave a barrier know from now on.
+    fn meet(&mut self, id: usize, state: &BarrierState, live: u32) {
+        let mut waiting = [(0, 0); MAX_WARPS];
+        let mut count = 0;
+        for (number, warp) in self.blocks[self.current].warps.iter().enumerate() {
+            if state.waiting >> number & 1 == 1 {
+                waiting[count] = (number, warp.now.active);
+                count += 1;
+            }
+        }
+        let whole = count as u32 == live;
+        let slot = self.current;
+        self.order.complete(slot, id, &waiting[..count], whole);
     }
 
     /// Gives a waiting warp the barrier's result and lets it go on.

@@ -8,6 +8,7 @@ use super::looks::Watch;
 use super::machine::Machine;
 use super::memory::{GlobalMemory, Region};
 use super::module::Module;
+use super::order::Order;
 use super::program::Kernel;
 use super::residency::Turns;
 use super::schedule::Schedule;
@@ -44,6 +45,8 @@ pub struct SimDevice {
     stamps: Vec<u64>,
     fuel: u64,
     schedule: Schedule,
+    detectors: bool,
+    order: Order,
     /// For downloads that start off an 8-byte boundary.
     staging: Vec<u64>,
 }
@@ -76,6 +79,8 @@ impl SimDevice {
             stamps: Vec::new(),
             fuel: FUEL,
             schedule: Schedule::default(),
+            detectors: true,
+            order: Order::default(),
             staging: Vec::new(),
         }
     }
@@ -89,6 +94,12 @@ impl SimDevice {
     /// Sets the schedule of the launches that follow.
     pub fn set_schedule(&mut self, schedule: Schedule) {
         self.schedule = schedule;
+    }
+
+    /// Switches the detectors of the launches that follow: on at first. Without them only what would end a launch, or
+    /// reach memory that is not there, is found.
+    pub fn set_detectors(&mut self, on: bool) {
+        self.detectors = on;
     }
 
     pub fn schedule(&self) -> Schedule {
@@ -298,6 +309,9 @@ impl Device for SimDevice {
         };
         check_shape(&kernel, &shape)?;
         let mut params = self.params(&kernel, launch.args)?;
+        if self.order.begin_launch(self.detectors) {
+            self.memory.forget_accesses();
+        }
         let mut machine = Machine {
             kernel: &kernel,
             shape,
@@ -309,6 +323,7 @@ impl Device for SimDevice {
             turns: Turns::default(),
             watch: Watch::default(),
             recorder: Recorder::default(),
+            order: &mut self.order,
             executed: 0,
             fuel: self.fuel,
         };

@@ -11,6 +11,7 @@ use super::findings::Recorder;
 use super::lanes::LANES;
 use super::looks::{Next, Watch};
 use super::memory::{GlobalMemory, Region, Spaces};
+use super::order::{Order, Who};
 use super::program::Kernel;
 use super::reporter::Reporter;
 use super::residency::{Grid, Turns, resident_blocks};
@@ -34,6 +35,7 @@ pub struct Machine<'a> {
     pub turns: Turns,
     pub watch: Watch,
     pub recorder: Recorder,
+    pub order: &'a mut Order,
     /// Thread instructions run so far.
     pub executed: u64,
     /// Warp instructions left before the launch counts as hanging.
@@ -99,9 +101,16 @@ impl Machine<'_> {
         {
             let slot = queue.resident.len();
             self.prepare(slot);
-            self.blocks[slot].start(index, self.kernel, &self.shape);
+            self.start(slot, index);
             queue.resident.push(slot);
         }
+    }
+
+    fn start(&mut self, slot: usize, index: [u32; 3]) {
+        let block = &mut self.blocks[slot];
+        block.start(index, self.kernel, &self.shape);
+        let (warps, shared) = (block.warps.len(), &mut block.shared.accesses);
+        self.order.start_block(slot, index, warps, shared);
     }
 
     /// Gives each resident block its turn.
@@ -118,7 +127,7 @@ impl Machine<'_> {
                 queue.wanted = queue.most;
                 turn += 1;
             } else if let Some(index) = queue.grid.next() {
-                self.blocks[slot].start(index, self.kernel, &self.shape);
+                self.start(slot, index);
                 turn += 1;
             } else {
                 queue.resident.remove(turn);
@@ -226,6 +235,11 @@ impl Machine<'_> {
             constants: self.constants,
             params: self.params,
             first_thread: (LANES * number) as u64,
+            order: self.order,
+            who: Who {
+                slot: self.current,
+                warp: number,
+            },
         };
         let turn = self.fuel.min(self.turns.next(kernel.polls));
         let ran = warp.looks.ran;

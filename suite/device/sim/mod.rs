@@ -27,6 +27,7 @@ mod looks;
 mod machine;
 mod memory;
 mod module;
+mod order;
 mod program;
 mod reporter;
 mod residency;

@@ -90,24 +90,35 @@ impl Running<'_> {
 
     #[inline(always)]
     fn load(&mut self, access: &Access, pc: Pc, mask: u32) {
-        let violations = self.spaces.load(&mut self.frame, access, mask);
+        let violations = self.spaces.load(&mut self.frame, access, pc, mask);
         if violations.any() {
             self.report(access, pc, &violations);
         }
+        self.conflicts(pc);
     }
 
     #[inline(always)]
     fn store(&mut self, access: &Access, pc: Pc, mask: u32) {
         self.wrote = true;
-        let violations = self.spaces.store(&self.frame, access, mask);
+        let violations = self.spaces.store(&self.frame, access, pc, mask);
         if violations.any() {
             self.report(access, pc, &violations);
+        }
+        self.conflicts(pc);
+    }
+
+    /// Reports what the last access was found to conflict with.
+    #[inline(always)]
+    fn conflicts(&mut self, pc: Pc) {
+        if !self.spaces.order.conflicts.is_empty() {
+            self.at.conflicts(self.recorder, &mut self.spaces, pc);
         }
     }
 
     /// Whether memory has changed.
     fn atomic(&mut self, atomic: &Atomic, pc: Pc, mask: u32) -> bool {
-        let (violations, changed) = self.spaces.atomic(&mut self.frame, atomic, mask);
+        let (violations, changed) = self.spaces.atomic(&mut self.frame, atomic, pc, mask);
+        self.conflicts(pc);
         if violations.any() {
             let (space, bytes) = (atomic.address.space, u64::from(atomic.bytes));
             self.at
@@ -159,6 +170,7 @@ impl Running<'_> {
             }
             Kind::Barrier(barrier) => return self.barrier(barrier, pc, mask).map(Some),
             Kind::Trap => return Err(self.at.trapped(pc)),
+            Kind::Fence(scope) => self.spaces.order.fence(self.spaces.who, mask, *scope),
             Kind::Yield => return Ok(Some(self.pass(pc))),
             Kind::Param { access, offset } => {
                 collective::param(&mut self.frame, self.spaces.params, access, *offset, mask);
@@ -200,6 +212,9 @@ impl Running<'_> {
             let group = collective::group(&self.frame, kind, rest);
             if let Some(named) = collective::run(&mut self.frame, kind, group) {
                 self.at.membermask(self.recorder, pc, group, named, live);
+            }
+            if matches!(kind, Kind::WarpSync { .. }) {
+                self.spaces.order.warp_sync(self.spaces.who, group, live);
             }
             rest &= !group;
         }
