@@ -57,7 +57,12 @@ named_enum! {
         OutOfBounds = "out_of_bounds",
         Misaligned = "misaligned",
         Uninitialised = "uninitialised",
+        /// Two accesses of one place that nothing orders, one of them a write.
         Race = "race",
+        /// A race whose write does not change what is there. Reported, but no failure by itself.
+        ValueRace = "value_race",
+        /// A read through the read-only cache of memory that the same launch writes.
+        Stale = "stale",
         Barrier = "barrier",
         Membermask = "membermask",
         Deadlock = "deadlock",
@@ -68,6 +73,13 @@ named_enum! {
         Time = "time",
         Assert = "assert",
         Health = "health",
+    }
+}
+
+impl FindingKind {
+    /// Whether a finding is only told, and fails no gate that does not expect it.
+    pub const fn is_note(self) -> bool {
+        matches!(self, Self::ValueRace)
     }
 }
 

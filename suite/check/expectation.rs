@@ -25,7 +25,9 @@ pub fn expectation(
     reason: Option<Reason>,
 ) -> Judged {
     let (outcome, reason) = match outcome {
-        Outcome::Pass | Outcome::Skip if !findings.is_empty() => (Outcome::Fail, None),
+        Outcome::Pass | Outcome::Skip if findings.iter().any(|f| !f.kind.is_note()) => {
+            (Outcome::Fail, None)
+        }
         outcome => (outcome, reason),
     };
     match (expect, outcome) {

@@ -7,6 +7,7 @@
 use super::block::{BARRIERS, BarrierState, Block};
 use super::lanes::{BITS, Frame, LANES, Lane, Row, lanes};
 use super::machine::Machine;
+use super::order::Who;
 use super::program::{Barrier, BarrierEffect, Kind, Pc};
 use super::reporter::Reporter;
 use super::warp::{Split, State, Wait};
@@ -15,6 +16,8 @@ use crate::terms::FindingKind;
 
 /// Lines of a finding that say who waits.
 const SHOWN: usize = 8;
+/// Warps of a block.
+const MAX_WARPS: usize = 32;
 
 impl Machine<'_> {
     fn block(&mut self) -> &mut Block {
@@ -88,6 +91,11 @@ impl Machine<'_> {
         let held = (frame.predicates[usize::from(barrier.source)] ^ barrier.flip) & all;
         let whole = all == warp.live();
         let id = self.check_barrier(number, pc, id, threads)?;
+        let who = Who {
+            slot: self.current,
+            warp: number,
+        };
+        self.order.arrive(who, usize::from(id), all);
         let state = &mut self.block().barriers[usize::from(id)];
         state.arrived += if whole { LANES as u32 } else { all.count_ones() };
         state.wanted = threads;
@@ -145,9 +153,28 @@ impl Machine<'_> {
     /// at its number.
     fn complete_barrier(&mut self, id: u8, state: &BarrierState) {
         self.block().barriers[usize::from(id)] = BarrierState::default();
+        self.meet(id);
         for number in 0..self.block().warps.len() {
             self.release(number, id, state);
         }
+    }
+
+    /// Tells what the threads that leave a barrier know from now on.
+    fn meet(&mut self, id: u8) {
+        let block = &self.blocks[self.current];
+        let mut waiting = [(0, 0); MAX_WARPS];
+        let (mut warps, mut threads) = (0, 0);
+        for (number, warp) in block.warps.iter().enumerate() {
+            let there = warp.splits().filter(|split| split.wait == Wait::Barrier(id));
+            let there = there.fold(0, |lanes, split| lanes | split.active);
+            if there != 0 {
+                waiting[warps] = (number, there);
+                warps += 1;
+                threads += there.count_ones();
+            }
+        }
+        let whole = threads == block.live();
+        self.order.complete(self.current, usize::from(id), &waiting[..warps], whole);
     }
 
     /// Gives waiting lanes of a warp the barrier's result and lets them go on.

@@ -8,6 +8,7 @@ use super::looks::Watch;
 use super::machine::Machine;
 use super::memory::{GlobalMemory, Region};
 use super::module::Module;
+use super::order::Order;
 use super::program::Kernel;
 use super::schedule::Schedule;
 use super::turns::Turns;
@@ -48,6 +49,8 @@ pub struct SimDevice {
     /// Launches that the schedule has decided, and decisions that are left to its policy.
     launches: u64,
     decisions: u64,
+    detectors: bool,
+    order: Order,
     /// For downloads that start off an 8-byte boundary.
     staging: Vec<u64>,
 }
@@ -83,6 +86,8 @@ impl SimDevice {
             schedule: Schedule::default(),
             launches: 0,
             decisions: u64::MAX,
+            detectors: true,
+            order: Order::default(),
             staging: Vec::new(),
         }
     }
@@ -110,6 +115,12 @@ impl SimDevice {
     fn restart_schedule(&mut self) {
         self.launches = 0;
         self.decisions = self.schedule.switches.map_or(u64::MAX, u64::from);
+    }
+
+    /// Switches the detectors of the launches that follow: on at first. Without them only what would end a launch, or
+    /// reach memory that is not there, is found.
+    pub fn set_detectors(&mut self, on: bool) {
+        self.detectors = on;
     }
 
     pub fn schedule(&self) -> Schedule {
@@ -329,6 +340,9 @@ impl Device for SimDevice {
         };
         check_shape(&kernel, &shape)?;
         let mut params = self.params(&kernel, launch.args)?;
+        if self.order.begin_launch(self.detectors) {
+            self.memory.forget_accesses();
+        }
         let mut machine = Machine {
             kernel: &kernel,
             shape,
@@ -342,6 +356,7 @@ impl Device for SimDevice {
             candidates: Vec::new(),
             watch: Watch::default(),
             recorder: Recorder::default(),
+            order: &mut self.order,
             executed: 0,
             fuel: self.fuel,
         };

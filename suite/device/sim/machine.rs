@@ -12,6 +12,7 @@ use super::findings::Recorder;
 use super::lanes::LANES;
 use super::looks::{Next, Watch};
 use super::memory::{GlobalMemory, Region, Spaces};
+use super::order::{Order, Who};
 use super::program::Kernel;
 use super::reporter::Reporter;
 use super::residency::Queue;
@@ -41,6 +42,7 @@ pub struct Machine<'a> {
     pub candidates: Vec<Candidate>,
     pub watch: Watch,
     pub recorder: Recorder,
+    pub order: &'a mut Order,
     /// Thread instructions run so far.
     pub executed: u64,
     /// Warp instructions left before the launch counts as hanging.
@@ -117,6 +119,8 @@ impl Machine<'_> {
                 warp.ranks.extend((0..LANES).map(|_| self.turns.rank()));
             }
         }
+        let (warps, shared) = (block.warps.len(), &mut block.shared.accesses);
+        self.order.start_block(slot, index, warps, shared);
     }
 
     /// Gives each resident block its turn.
@@ -371,6 +375,11 @@ impl Machine<'_> {
             constants: self.constants,
             params: self.params,
             first_thread: (LANES * number) as u64,
+            order: self.order,
+            who: Who {
+                slot: self.current,
+                warp: number,
+            },
         };
         let turn = self.fuel.min(steps);
         let ran = warp.ran;

@@ -203,6 +203,10 @@ impl Running<'_> {
             self.at.membermask(self.recorder, pc, lanes, detail);
         }
         collective::run(&mut self.frame, kind, there, named);
+        if matches!(kind, Kind::WarpSync { .. }) {
+            let live = self.warp.live();
+            self.spaces.order.warp_sync(self.spaces.who, there, live);
+        }
         if self.warp.meeting & there != 0 {
             self.warp.resume(there, Wait::Nothing);
             self.warp.merge(there);

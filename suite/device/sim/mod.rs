@@ -30,6 +30,7 @@ mod machine;
 mod meet;
 mod memory;
 mod module;
+mod order;
 mod program;
 mod reporter;
 mod residency;

@@ -168,8 +168,10 @@ pub enum Kind {
     Poll(Access),
     Store(Access),
     Atomic(Atomic),
-    /// Fences: memory is in order here.
+    /// Prefetches.
     Nothing,
+    /// `fence` and `membar`: memory is in order here, but who may count on that is for `order` to say.
+    Fence(Scope),
     Branch {
         target: Pc,
         reconverge: Pc,
@@ -252,9 +254,30 @@ pub struct Address {
     pub offset: i64,
 }
 
+/// How far a strong access or a fence reaches. There is one device, so the system is no wider.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Scope {
+    /// Nowhere: a weak access.
+    #[default]
+    Weak,
+    Block,
+    Device,
+}
+
+/// What an access promises other threads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Semantics {
+    pub scope: Scope,
+    pub acquire: bool,
+    pub release: bool,
+    /// Through the read-only cache.
+    pub nc: bool,
+}
+
 /// A load or store.
 #[derive(Clone, Copy, Debug)]
 pub struct Access {
+    pub semantics: Semantics,
     pub address: Address,
     /// Of one element: 1, 2, 4, 8.
     pub bytes: u8,
@@ -285,6 +308,7 @@ pub enum AtomicOp {
 
 #[derive(Clone, Copy, Debug)]
 pub struct Atomic {
+    pub semantics: Semantics,
     pub op: AtomicOp,
     pub address: Address,
     /// 2, 4 or 8.

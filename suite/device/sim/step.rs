@@ -111,24 +111,35 @@ impl Running<'_> {
 
     #[inline(always)]
     fn load(&mut self, access: &Access, pc: Pc, mask: u32) {
-        let violations = self.spaces.load(&mut self.frame, access, mask);
+        let violations = self.spaces.load(&mut self.frame, access, pc, mask);
         if violations.any() {
             self.report(access, pc, &violations);
         }
+        self.conflicts(pc);
     }
 
     #[inline(always)]
     fn store(&mut self, access: &Access, pc: Pc, mask: u32) {
         self.wrote = true;
-        let violations = self.spaces.store(&self.frame, access, mask);
+        let violations = self.spaces.store(&self.frame, access, pc, mask);
         if violations.any() {
             self.report(access, pc, &violations);
+        }
+        self.conflicts(pc);
+    }
+
+    /// Reports what the last access was found to conflict with.
+    #[inline(always)]
+    fn conflicts(&mut self, pc: Pc) {
+        if !self.spaces.order.conflicts.is_empty() {
+            self.at.conflicts(self.recorder, &mut self.spaces, pc);
         }
     }
 
     /// Whether memory has changed.
     fn atomic(&mut self, atomic: &Atomic, pc: Pc, mask: u32) -> bool {
-        let (violations, changed) = self.spaces.atomic(&mut self.frame, atomic, mask);
+        let (violations, changed) = self.spaces.atomic(&mut self.frame, atomic, pc, mask);
+        self.conflicts(pc);
         if violations.any() {
             let (space, bytes) = (atomic.address.space, u64::from(atomic.bytes));
             self.at
@@ -181,6 +192,7 @@ impl Running<'_> {
             Kind::Barrier(barrier) => return Ok(self.barrier(kind, barrier.aligned, pc, mask)),
             Kind::Exit => return Ok(self.exit(pc, mask)),
             Kind::Trap => return Err(self.at.trapped(pc)),
+            Kind::Fence(scope) => self.spaces.order.fence(self.spaces.who, mask, *scope),
             Kind::Yield => return Ok(Some(self.pass(pc))),
             Kind::Param { access, offset } => {
                 collective::param(&mut self.frame, self.spaces.params, access, *offset, mask);

@@ -1,20 +1,21 @@
 //! Loads and stores.
 
 use super::super::lanes::Class;
-use super::super::program::{Access, Address, Kind, Space};
+use super::super::program::{Access, Address, Kind, Scope, Semantics, Space};
 use super::data::space_named;
 use super::rows::generic;
 use super::{Decoder, Wrong, exactly, unknown};
 use crate::image::ptx::{AddressBase, Operand, Type, TypeClass};
 
-/// What the modifiers of an access say. Orderings, scopes and cache operators are accepted: in one simulated order of
-/// all accesses each of them holds.
+/// What the modifiers of an access say. Cache operators are accepted: in one simulated order of all accesses each of
+/// them holds.
 pub(super) struct Modifiers<'a> {
     pub space: Space,
     pub vector: usize,
     pub ty: Type,
     /// Whether it asks for what others may have written meanwhile.
     pub strong: bool,
+    pub semantics: Semantics,
     /// What is none of these: an atomic's operation.
     pub rest: Vec<&'a str>,
 }
@@ -28,6 +29,7 @@ pub(super) fn modifiers<'a>(all: &[&'a str]) -> Result<Modifiers<'a>, Wrong> {
             bits: 0,
         },
         strong: false,
+        semantics: semantics(all),
         rest: Vec::new(),
     };
     for &modifier in all {
@@ -55,6 +57,35 @@ pub(super) fn modifiers<'a>(all: &[&'a str]) -> Result<Modifiers<'a>, Wrong> {
         Ok(found)
     } else {
         Err(unknown())
+    }
+}
+
+/// Ordering and scope. `.volatile` is `.relaxed` with the scope of the system, as the PTX ISA says.
+fn semantics(all: &[&str]) -> Semantics {
+    let has = |name: &str| all.contains(&name);
+    let acquire = has("acquire") || has("acq_rel");
+    let release = has("release") || has("acq_rel");
+    let scope = if has("volatile") {
+        Scope::Device
+    } else if acquire || release || has("relaxed") {
+        named_scope(all)
+    } else {
+        Scope::Weak
+    };
+    Semantics {
+        scope,
+        acquire,
+        release,
+        nc: has("nc"),
+    }
+}
+
+/// The scope that modifiers name, the device's if none. A cluster is one block on this device.
+pub(super) fn named_scope(all: &[&str]) -> Scope {
+    if all.iter().any(|&name| matches!(name, "cta" | "cluster")) {
+        Scope::Block
+    } else {
+        Scope::Device
     }
 }
 
@@ -116,6 +147,7 @@ impl Decoder<'_> {
             }
         })?;
         Ok(Access {
+            semantics: found.semantics,
             address,
             bytes: found.ty.bytes() as u8,
             count: found.vector as u8,

@@ -1,8 +1,8 @@
 //! Atomics and reductions.
 
 use super::super::lanes::Class;
-use super::super::program::{Atomic, AtomicOp, Kind};
-use super::access::modifiers;
+use super::super::program::{Atomic, AtomicOp, Kind, Semantics};
+use super::access::{modifiers, named_scope};
 use super::rows::{class_of, sink};
 use super::{Decoder, Wrong, unknown};
 use crate::image::ptx::{Operand, TypeClass};
@@ -30,7 +30,13 @@ impl Decoder<'_> {
             _ => return Err("has the wrong number of operands".to_owned()),
         };
         debug_assert_ne!(class, Class::Predicate);
+        // Without an ordering an atomic is relaxed.
+        let semantics = Semantics {
+            scope: named_scope(all),
+            ..found.semantics
+        };
         Ok(Kind::Atomic(Atomic {
+            semantics,
             op,
             address: self.address(address, found.space)?,
             bytes: found.ty.bytes() as u8,

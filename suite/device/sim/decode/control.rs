@@ -2,6 +2,7 @@
 
 use super::super::lanes::{Class, TRUE};
 use super::super::program::{Barrier, BarrierEffect, Kind, Pc};
+use super::access::named_scope;
 use super::rows::sink;
 use super::{Decoder, Wrong, exactly, unknown};
 use crate::image::ptx::Operand;
@@ -28,8 +29,10 @@ impl Decoder<'_> {
             }
             ("exit", []) | ("ret", [] | ["uni"]) if operands.is_empty() => Ok(Kind::Exit),
             ("trap", []) => Ok(Kind::Trap),
-            ("membar", ["cta" | "gl" | "sys"]) => Ok(Kind::Nothing),
-            ("fence", ["acq_rel" | "sc", "cta" | "gpu" | "sys" | "cluster"]) => Ok(Kind::Nothing),
+            ("membar", ["cta" | "gl" | "sys"])
+            | ("fence", ["acq_rel" | "sc", "cta" | "gpu" | "sys" | "cluster"]) => {
+                Ok(Kind::Fence(named_scope(modifiers)))
+            }
             ("prefetch" | "prefetchu", _) => Ok(Kind::Nothing),
             ("nanosleep", ["u32"]) => {
                 let [time] = exactly(operands)?;

@@ -5,9 +5,10 @@
 //! first two touch nothing they have not checked, so the third sees every violation.
 
 use super::super::lanes::{BITS, FULL, Frame, LANES, Lane, lanes};
-use super::super::program::{Access, Address, Space};
+use super::super::program::{Access, Address, Pc, Space};
 use super::elements::{Lanes, all_written, get_lane, load_together, put_lane, store_together};
 use super::spaces::{Place, Spaces};
+use super::watch::{At, is_same};
 
 /// What a lane's access can do wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -143,7 +144,13 @@ impl Spaces<'_> {
     }
 
     #[inline(always)]
-    pub fn load(&mut self, frame: &mut Frame<'_>, access: &Access, mask: u32) -> Violations {
+    pub fn load(
+        &mut self,
+        frame: &mut Frame<'_>,
+        access: &Access,
+        pc: Pc,
+        mask: u32,
+    ) -> Violations {
         let mut offsets = addresses(frame, &access.address);
         let bytes = u64::from(access.bytes) * u64::from(access.count);
         if let Some(reach) = self.reach(access.address.space, &mut offsets, mask, bytes) {
@@ -154,19 +161,35 @@ impl Spaces<'_> {
             };
             if region.is_complete() || all_written(region, lanes, mask, bytes as usize) {
                 load_together(region, lanes, frame, access, mask);
+                self.watch_load(reach.place, lanes, access, pc, mask);
                 return Violations::default();
             }
         }
-        self.load_apart(frame, access, mask)
+        self.load_apart(frame, access, pc, mask)
     }
 
     #[cold]
-    fn load_apart(&self, frame: &mut Frame<'_>, access: &Access, mask: u32) -> Violations {
+    fn load_apart(
+        &mut self,
+        frame: &mut Frame<'_>,
+        access: &Access,
+        pc: Pc,
+        mask: u32,
+    ) -> Violations {
         let all = addresses(frame, &access.address);
         let mut violations = Violations::default();
         let size = u64::from(access.bytes);
         for lane in lanes(mask) {
             let place = self.check(access, lane, all[lane], &mut violations);
+            if let Some((place, offset)) = place {
+                let offset = offset as usize;
+                let at = At {
+                    place,
+                    lane,
+                    offset,
+                };
+                self.watch_lane(at, access, pc, None);
+            }
             for (index, &row) in access.rows[..usize::from(access.count)].iter().enumerate() {
                 let value = match place {
                     Some((place, offset)) => {
@@ -188,7 +211,7 @@ impl Spaces<'_> {
     }
 
     #[inline(always)]
-    pub fn store(&mut self, frame: &Frame<'_>, access: &Access, mask: u32) -> Violations {
+    pub fn store(&mut self, frame: &Frame<'_>, access: &Access, pc: Pc, mask: u32) -> Violations {
         let mut offsets = addresses(frame, &access.address);
         let bytes = u64::from(access.bytes) * u64::from(access.count);
         if let Some(reach) = self.reach(access.address.space, &mut offsets, mask, bytes)
@@ -198,15 +221,17 @@ impl Spaces<'_> {
                 offsets: &offsets,
                 consecutive: reach.consecutive,
             };
+            self.watch_store(reach.place, lanes, frame, access, pc, mask);
             store_together(self.region_mut(reach.place), lanes, frame, access, mask);
             return Violations::default();
         }
-        self.store_apart(frame, access, mask)
+        self.store_apart(frame, access, pc, mask)
     }
 
     #[cold]
-    fn store_apart(&mut self, frame: &Frame<'_>, access: &Access, mask: u32) -> Violations {
+    fn store_apart(&mut self, frame: &Frame<'_>, access: &Access, pc: Pc, mask: u32) -> Violations {
         let all = addresses(frame, &access.address);
+        self.watch_release(access.semantics, mask);
         let mut violations = Violations::default();
         for lane in lanes(mask) {
             let Some((place, offset)) = self.check(access, lane, all[lane], &mut violations) else {
@@ -216,6 +241,13 @@ impl Spaces<'_> {
                 violations.note(Violation::ReadOnly, lane, all[lane]);
                 continue;
             }
+            let same = is_same(self.region(place), offset as usize, frame, access, lane);
+            let at = At {
+                place,
+                lane,
+                offset: offset as usize,
+            };
+            self.watch_lane(at, access, pc, Some(same));
             for (index, &row) in access.rows[..usize::from(access.count)].iter().enumerate() {
                 let at = offset as usize + index * usize::from(access.bytes);
                 let value = get_lane(frame, access, row, lane);

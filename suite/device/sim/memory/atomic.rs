@@ -1,9 +1,10 @@
 //! Atomic read-modify-write, lane after lane.
 
 use super::super::lanes::{Frame, lanes};
-use super::super::program::{Atomic, AtomicOp};
+use super::super::program::{Atomic, AtomicOp, Pc};
 use super::access::{Violation, Violations, addresses};
 use super::spaces::{Place, Spaces};
+use super::watch::At;
 
 impl Spaces<'_> {
     /// Lowest lane first. What a faulty lane returns is 0. Also tells whether any lane changed memory.
@@ -11,8 +12,10 @@ impl Spaces<'_> {
         &mut self,
         frame: &mut Frame<'_>,
         atomic: &Atomic,
+        pc: Pc,
         mask: u32,
     ) -> (Violations, bool) {
+        self.watch_release(atomic.semantics, mask);
         let all = addresses(frame, &atomic.address);
         let bytes = u64::from(atomic.bytes);
         let space = atomic.address.space;
@@ -44,7 +47,14 @@ impl Spaces<'_> {
                     {
                         violations.note(Violation::Uninitialised, lane, all[lane]);
                     }
-                    let (old, new) = self.update(frame, atomic, lane, place, offset as usize);
+                    let offset = offset as usize;
+                    let at = At {
+                        place,
+                        lane,
+                        offset,
+                    };
+                    self.watch_atomic(at, atomic, pc);
+                    let (old, new) = self.update(frame, atomic, lane, place, offset);
                     changed |= old != new;
                     old
                 }

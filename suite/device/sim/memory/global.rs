@@ -54,6 +54,12 @@ impl GlobalMemory {
         FIRST_VARIABLE + self.variables.len() - 1
     }
 
+    /// Forgets who accessed what.
+    pub fn forget_accesses(&mut self) {
+        let all = self.buffers.iter_mut().chain(&mut self.variables);
+        all.for_each(|allocation| allocation.region.accesses.forget());
+    }
+
     pub fn free_buffers(&mut self) {
         self.buffers.clear();
     }

@@ -11,6 +11,7 @@ mod elements;
 mod global;
 mod region;
 mod spaces;
+mod watch;
 
 pub use access::{Violation, Violations, addresses};
 pub use global::GlobalMemory;

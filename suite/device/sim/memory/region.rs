@@ -1,5 +1,6 @@
 //! Bytes and their shadow: one bit a byte, set once it has been written.
 
+use super::super::order::Shadow;
 use crate::value::POISON_BYTE;
 
 /// A contiguous piece of memory.
@@ -10,6 +11,8 @@ pub struct Region {
     shadow: Vec<u64>,
     /// Bytes never written; 0 switches the shadow off.
     missing: usize,
+    /// Who accessed it last.
+    pub accesses: Shadow,
 }
 
 impl Region {
@@ -20,6 +23,7 @@ impl Region {
             len,
             shadow: vec![0; len.div_ceil(64)],
             missing: len,
+            accesses: Shadow::default(),
         }
     }
 
@@ -30,6 +34,7 @@ impl Region {
             len,
             shadow: Vec::new(),
             missing: 0,
+            accesses: Shadow::default(),
         }
     }
 

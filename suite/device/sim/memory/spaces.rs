@@ -1,5 +1,6 @@
 //! The state spaces that one warp sees, and where an address of each leads.
 
+use super::super::order::{Order, Who};
 use super::super::program::Space;
 use super::global::GlobalMemory;
 use super::region::Region;
@@ -17,6 +18,8 @@ pub struct Spaces<'a> {
     pub params: &'a mut Region,
     /// Number of the warp's first thread in its block.
     pub first_thread: u64,
+    pub order: &'a mut Order,
+    pub who: Who,
 }
 
 /// A region as seen by one warp.

@@ -13,7 +13,9 @@ fn kinds(findings: &[Finding]) -> Vec<FindingKind> {
 fn on_poison(body: &str) -> (Vec<u32>, Vec<Finding>) {
     let text = kernel(
         ".param .u64 p",
-        &format!("ld.param.u64 %d31, [p];\nmov.u32 %r31, %tid.x;\n{body}"),
+        &format!(
+            "ld.param.u64 %d31, [p];\nmov.u32 %r31, %tid.x;\nsetp.eq.u32 %p9, %r31, 0;\n{body}"
+        ),
     );
     let mut device = SimDevice::new();
     let buffer = device.alloc(132, Access::ReadWrite).unwrap();
@@ -133,7 +135,7 @@ fn a_read_of_poison_is_found() {
         []
     );
     // One byte of a word is not the word.
-    let byte = "st.global.u8 [%d31+4], 1; ld.global.u8 %r1, [%d31+4];";
+    let byte = "@%p9 st.global.u8 [%d31+4], 1; bar.sync 0; ld.global.u8 %r1, [%d31+4];";
     assert_eq!(on_poison(byte).1, []);
     assert_eq!(
         kinds(&on_poison(&format!("{byte} ld.global.u32 %r1, [%d31+4];")).1),

@@ -107,7 +107,7 @@ fn a_block_may_have_64_kib_of_shared_memory() {
     };
     let found = |at: u32| {
         let mut device = SimDevice::new();
-        launch(&mut device, &text(at), 2, 32, 65_536, &[]).unwrap();
+        launch(&mut device, &text(at), 2, 1, 65_536, &[]).unwrap();
         device.take_findings().unwrap().len()
     };
     // The store and the load.

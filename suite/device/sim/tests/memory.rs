@@ -64,7 +64,8 @@ fn shared_static_and_dynamic_lie_one_after_the_other() {
 #[test]
 fn generic_addresses_reach_every_space() {
     let body = ".shared .u32 box; .local .align 8 .b8 mine[8];
-        mov.u64 %d1, box; cvta.shared.u64 %d2, %d1; st.u32 [%d2], 11; ld.shared.u32 %r1, [box];
+        mov.u64 %d1, box; cvta.shared.u64 %d2, %d1; setp.eq.u32 %p9, %r31, 0;
+        @%p9 st.u32 [%d2], 11; bar.sync 0; ld.shared.u32 %r1, [box];
         mov.u64 %d3, mine; cvta.local.u64 %d4, %d3; st.u32 [%d4+4], %r31; ld.local.u32 %r2, [mine+4];
         cvta.to.global.u64 %d5, %d31; st.u32 [%d30], %r2;
         cvta.to.shared.u64 %d6, %d2; ld.shared.u32 %r3, [%d6];
@@ -124,7 +125,7 @@ fn parameters_of_every_size_and_by_address() {
 /// All lanes update word 0 and store what was there.
 fn atomic(op: &str, start: u32) -> (u32, Vec<u32>) {
     let body = format!(
-        "st.global.u32 [%d31], {start}; bar.warp.sync -1; atom.global.{op}; st.global.u32 [%d30+4], %r1;"
+        "setp.eq.u32 %p9, %r31, 0; @%p9 st.global.u32 [%d31], {start}; bar.warp.sync -1; atom.global.{op}; st.global.u32 [%d30+4], %r1;"
     );
     let (got, findings) = run(&body, 32, 33);
     assert_eq!(findings, []);
@@ -161,12 +162,12 @@ fn atomics_return_the_old_value_in_lane_order() {
 #[test]
 fn atomics_of_other_widths_and_spaces() {
     let body = ".shared .align 8 .u64 sum; .shared .u32 top;
-        st.shared.u64 [sum], 0; st.shared.u32 [top], 0; bar.sync 0;
+        setp.eq.u32 %p1, %r31, 0; @%p1 st.shared.u64 [sum], 0; @%p1 st.shared.u32 [top], 0; bar.sync 0;
         cvt.u64.u32 %d1, %r31; shl.b64 %d1, %d1, 32; atom.shared.add.u64 %d2, [sum], %d1;
         red.shared.max.u32 [top], %r31; red.release.gpu.global.add.u32 [%d31], 1;
         atom.add.f32 %f1, [%d31+16], 0f3F000000;
-        bar.sync 0; ld.shared.u64 %d3, [sum]; st.global.u64 [%d31+8], %d3;
-        ld.shared.u32 %r1, [top]; st.global.u32 [%d31+4], %r1;";
+        bar.sync 0; ld.shared.u64 %d3, [sum]; @%p1 st.global.u64 [%d31+8], %d3;
+        ld.shared.u32 %r1, [top]; @%p1 st.global.u32 [%d31+4], %r1;";
     let (got, findings) = run(body, 64, 5);
     assert_eq!(got, [64, 63, 0, 2016, 32.0_f32.to_bits()]);
     assert_eq!(findings, []);

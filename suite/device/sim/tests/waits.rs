@@ -204,7 +204,7 @@ fn blocks_that_compute_for_long_run_one_after_another() {
     // Those that start while the first waits run in order, too.
     let wait = "setp.ne.u32 %p3, %r3, 0; @%p3 bra SET;
         WAIT: atom.global.or.b32 %r6, [%d1+4], 0; setp.eq.u32 %p3, %r6, 0; @%p3 bra WAIT; bra NEXT;
-        SET: mov.u32 %r6, 1; st.global.u32 [%d1+4], %r6;";
+        SET: mov.u32 %r6, 1; st.relaxed.gpu.global.u32 [%d1+4], %r6;";
     assert_eq!(try_run(&body(wait), 4, &[0, 0]).unwrap(), [3, 0, 1, 2]);
 }
 

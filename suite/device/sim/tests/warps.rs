@@ -121,7 +121,7 @@ fn a_named_barrier_takes_the_threads_it_counts() {
         ld.shared.u32 %r1, [box];
         st.global.u32 [%d30], %r1;
         bra DONE;
-        PRODUCE: mov.u32 %r2, 77; st.shared.u32 [box], %r2;
+        PRODUCE: mov.u32 %r2, 77; setp.eq.u32 %p2, %r31, 32; @%p2 st.shared.u32 [box], %r2;
         bar.arrive 3, 64;
         DONE: nanosleep.u32 1;",
         64,

@@ -1,0 +1,168 @@
+//! Synchronisation through memory: what strong writes leave at a location, and what strong reads take from it.
+//!
+//! The rules are those of the PTX ISA, chapter "Memory Consistency Model", sections "Release and Acquire Patterns",
+//! "Observation Order" and "Synchronizes-With": a release pattern is a release operation, or a fence followed by a
+//! strong write; an acquire pattern is an acquire operation, or a strong read followed by a fence; an atomic carries on
+//! what it overwrites. Two patterns synchronise if each one's scope includes the other's thread.
+
+use std::collections::HashMap;
+
+use super::super::program::Scope;
+use super::clock::WarpClock;
+use super::nodes::{NodeId, Nodes};
+
+/// Locations of one space; past them the launch's detection ends.
+const MAX_LOCATIONS: usize = 1 << 22;
+/// Of releases by more than one block.
+const MANY: u32 = u32::MAX;
+
+/// What a write has released, and how far the fence and the write both reach.
+#[derive(Clone, Copy, Debug)]
+pub struct Release {
+    pub node: NodeId,
+    pub scope: Scope,
+    /// Number of the block.
+    pub block: u32,
+}
+
+impl Release {
+    /// As seen by an access of `block` that reaches as far as `scope`; none if one does not include the other.
+    fn within(self, scope: Scope, block: u32) -> Option<Self> {
+        let scope = self.scope.min(scope);
+        let near = self.block == block || self.block == MANY;
+        (scope == Scope::Device || near).then_some(Self { scope, ..self })
+    }
+
+    fn join(self, older: Self, nodes: &mut Nodes) -> Self {
+        Self {
+            node: nodes.join(self.node, older.node),
+            block: if self.block == older.block {
+                self.block
+            } else {
+                MANY
+            },
+            scope: self.scope,
+        }
+    }
+}
+
+/// A strong access of one lane.
+#[derive(Clone, Copy, Debug)]
+pub struct Strong {
+    /// Allocation and offset.
+    pub place: (usize, u64),
+    /// Number of the block.
+    pub block: u32,
+    pub lane: usize,
+    pub scope: Scope,
+}
+
+/// What a strong read has seen, until a fence makes it known.
+#[derive(Clone, Copy, Debug)]
+pub struct Pending {
+    pub lanes: u32,
+    pub release: Release,
+}
+
+/// Locations with a release, by where they are: that of a device's scope, and that of a block's.
+#[derive(Clone, Debug, Default)]
+pub struct Locations {
+    released: HashMap<(usize, u64), [Option<Release>; 2]>,
+    /// Whether there were too many.
+    pub full: bool,
+}
+
+impl Locations {
+    pub fn clear(&mut self) {
+        self.released.clear();
+        self.full = false;
+    }
+
+    /// A strong read takes what is there: at once if it acquires, else at the next fence.
+    pub fn read(&self, access: Strong, acquires: bool, warp: &mut WarpClock, nodes: &mut Nodes) {
+        let Some(released) = self.released.get(&access.place) else {
+            return;
+        };
+        for release in released.iter().flatten() {
+            let Some(release) = release.within(access.scope, access.block) else {
+                continue;
+            };
+            let lanes = 1 << access.lane;
+            if acquires {
+                acquire(warp, lanes, release.node, nodes);
+                continue;
+            }
+            let same = |p: &&mut Pending| {
+                p.release.node == release.node && p.release.scope == release.scope
+            };
+            match warp.pending.iter_mut().find(same) {
+                Some(old) => old.lanes |= lanes,
+                None => warp.pending.push(Pending { lanes, release }),
+            }
+        }
+    }
+
+    /// A strong write leaves what its thread has released; an atomic adds that to what is there.
+    pub fn write(
+        &mut self,
+        access: Strong,
+        released: [NodeId; 2],
+        atomic: bool,
+        nodes: &mut Nodes,
+    ) {
+        let [of_block, of_device] = released;
+        let new = |node: NodeId, scope: Scope| {
+            (node != 0).then_some(Release {
+                node,
+                scope,
+                block: access.block,
+            })
+        };
+        let mut left = if access.scope == Scope::Device {
+            [new(of_device, Scope::Device), new(of_block, Scope::Block)]
+        } else {
+            [None, new(of_block.max(of_device), Scope::Block)]
+        };
+        if atomic && let Some(old) = self.released.get(&access.place) {
+            for older in old.iter().flatten() {
+                let Some(older) = older.within(access.scope, access.block) else {
+                    continue;
+                };
+                let slot = &mut left[usize::from(older.scope != Scope::Device)];
+                *slot = match *slot {
+                    // Of several blocks' own scopes only one can be the reader's: the newest.
+                    Some(new) if new.scope == Scope::Block && new.block != older.block => Some(new),
+                    Some(new) => Some(new.join(older, nodes)),
+                    None => Some(older),
+                };
+            }
+        }
+        if left.iter().all(Option::is_none) {
+            self.released.remove(&access.place);
+        } else if self.released.len() < MAX_LOCATIONS {
+            self.released.insert(access.place, left);
+        } else {
+            self.full = true;
+        }
+    }
+}
+
+fn acquire(warp: &mut WarpClock, lanes: u32, node: NodeId, nodes: &mut Nodes) {
+    for group in warp.part(lanes) {
+        group.acquired = nodes.join(group.acquired, node);
+    }
+}
+
+/// A fence of `lanes` makes known what their strong reads have seen, as far as both reach.
+pub fn fence(warp: &mut WarpClock, lanes: u32, scope: Scope, block: u32, nodes: &mut Nodes) {
+    let mut pending = std::mem::take(&mut warp.pending);
+    pending.retain_mut(|seen| {
+        let here = seen.lanes & lanes;
+        if here != 0 && seen.release.within(scope, block).is_some() {
+            acquire(warp, here, seen.release.node, nodes);
+            seen.lanes &= !here;
+        }
+        seen.lanes != 0
+    });
+    warp.pending = pending;
+}
