@@ -43,7 +43,11 @@ impl Machine<'_> {
             return Ok(());
         }
         let uncounted = |split: &Split| split.wait == Wait::Uncounted;
-        while let Some(&split) = self.block().warps[number].parked.iter().find(|s| uncounted(s)) {
+        while let Some(&split) = self.block().warps[number]
+            .parked
+            .iter()
+            .find(|s| uncounted(s))
+        {
             let all = self.come_together(number, &split);
             let (id, wait) = self.count(number, split.pc - 1, all)?;
             let warp = &mut self.block().warps[number];
@@ -89,7 +93,11 @@ impl Machine<'_> {
         let whole = all == warp.live();
         let id = self.check_barrier(number, pc, id, threads)?;
         let state = &mut self.block().barriers[usize::from(id)];
-        state.arrived += if whole { LANES as u32 } else { all.count_ones() };
+        state.arrived += if whole {
+            LANES as u32
+        } else {
+            all.count_ones()
+        };
         state.wanted = threads;
         if !matches!(barrier.effect, BarrierEffect::Sync | BarrierEffect::Arrive) {
             state.held += held.count_ones();
@@ -133,7 +141,14 @@ impl Machine<'_> {
             _ if state.waiting == 0 => false,
             Some(wanted) => state.arrived >= wanted,
             // Seldom: the last warp comes last.
-            None if block.warps.iter().rev().any(|warp| warp.state == State::Ready) => false,
+            None if block
+                .warps
+                .iter()
+                .rev()
+                .any(|warp| warp.state == State::Ready) =>
+            {
+                false
+            }
             None => state.waiting >= block.live(),
         };
         if complete {
@@ -220,12 +235,7 @@ impl Machine<'_> {
 }
 
 /// The result of a barrier that reduces.
-fn put_result(
-    frame: &mut Frame<'_>,
-    barrier: &Barrier,
-    mask: u32,
-    state: &BarrierState,
-) {
+fn put_result(frame: &mut Frame<'_>, barrier: &Barrier, mask: u32, state: &BarrierState) {
     let all = |yes: bool| if yes { u32::MAX } else { 0 };
     match barrier.effect {
         BarrierEffect::Popc => u32::put(frame, barrier.d, mask, &[state.held; LANES]),

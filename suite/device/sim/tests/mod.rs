@@ -7,6 +7,7 @@ mod calls;
 mod control;
 mod detectors;
 mod device;
+mod explored;
 mod floats;
 mod integers;
 mod kernels;
@@ -14,6 +15,7 @@ mod memory;
 mod rarer;
 mod schedules;
 mod single_pass;
+mod splits;
 mod waits;
 mod warps;
 
