@@ -46,7 +46,11 @@ impl Machine<'_> {
             return Ok(());
         }
         let uncounted = |split: &Split| split.wait == Wait::Uncounted;
-        while let Some(&split) = self.block().warps[number].parked.iter().find(|s| uncounted(s)) {
+        while let Some(&split) = self.block().warps[number]
+            .parked
+            .iter()
+            .find(|s| uncounted(s))
+        {
             let all = self.come_together(number, &split);
             let (id, wait) = self.count(number, split.pc - 1, all)?;
             let warp = &mut self.block().warps[number];
@@ -97,7 +101,11 @@ impl Machine<'_> {
         };
         self.order.arrive(who, usize::from(id), all);
         let state = &mut self.block().barriers[usize::from(id)];
-        state.arrived += if whole { LANES as u32 } else { all.count_ones() };
+        state.arrived += if whole {
+            LANES as u32
+        } else {
+            all.count_ones()
+        };
         state.wanted = threads;
         if !matches!(barrier.effect, BarrierEffect::Sync | BarrierEffect::Arrive) {
             state.held += held.count_ones();
@@ -141,7 +149,14 @@ impl Machine<'_> {
             _ if state.waiting == 0 => false,
             Some(wanted) => state.arrived >= wanted,
             // Seldom: the last warp comes last.
-            None if block.warps.iter().rev().any(|warp| warp.state == State::Ready) => false,
+            None if block
+                .warps
+                .iter()
+                .rev()
+                .any(|warp| warp.state == State::Ready) =>
+            {
+                false
+            }
             None => state.waiting >= block.live(),
         };
         if complete {
@@ -247,12 +262,7 @@ impl Machine<'_> {
 }
 
 /// The result of a barrier that reduces.
-fn put_result(
-    frame: &mut Frame<'_>,
-    barrier: &Barrier,
-    mask: u32,
-    state: &BarrierState,
-) {
+fn put_result(frame: &mut Frame<'_>, barrier: &Barrier, mask: u32, state: &BarrierState) {
     let all = |yes: bool| if yes { u32::MAX } else { 0 };
     match barrier.effect {
         BarrierEffect::Popc => u32::put(frame, barrier.d, mask, &[state.held; LANES]),

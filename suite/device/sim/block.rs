@@ -5,7 +5,7 @@
 
 use super::lanes::{Class, FALSE, FULL, Frame, LANES, TRUE};
 use super::memory::Region;
-use super::program::{Kernel, Pc, RowCounts, Special};
+use super::program::{Address, Kernel, Pc, RowCounts, Special};
 use super::residency::SMS;
 use super::warp::Warp;
 
@@ -132,6 +132,17 @@ impl Block {
     /// Threads that have not left the kernel.
     pub fn live(&self) -> u32 {
         self.warps.iter().map(|warp| warp.live().count_ones()).sum()
+    }
+
+    /// The addresses of all lanes of a warp.
+    pub fn addresses(&self, warp: usize, address: &Address) -> [u64; LANES] {
+        if address.wide {
+            let base = self.wide[warp * self.counts.wide + usize::from(address.base)];
+            base.map(|base| base.wrapping_add(address.offset.cast_unsigned()))
+        } else {
+            let base = self.narrow[warp * self.counts.narrow + usize::from(address.base)];
+            base.map(|base| u64::from(base.wrapping_add(address.offset as u32)))
+        }
     }
 
     /// The registers of one warp.

@@ -37,7 +37,8 @@ const COMPARED: u64 = 64;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Seen {
     pub pc: Pc,
-    /// The first lane that looked, and where.
+    /// The lanes that looked, the first of them, and where that did.
+    pub mask: u32,
     pub lane: usize,
     pub address: u64,
     look: u64,
@@ -221,6 +222,7 @@ pub fn place(frame: &Frame<'_>, address: &Address, pc: Pc, mask: u32) -> Seen {
     let place = mix(u64::from(pc), u64::from(mask));
     Seen {
         pc,
+        mask,
         lane,
         address: all[lane],
         look: mix(place, sum(&all, mask)),
@@ -247,9 +249,7 @@ pub fn unchanged(place: &Seen, frame: &Frame<'_>, atomic: &Atomic, mask: u32) ->
 /// All that decides what a warp does next, but memory: its decisive rows, and where its lanes are. `at` stands for
 /// where the running ones are.
 pub fn state(warp: &Warp, frame: &Frame<'_>, decisive: &[(Class, Row)], at: Pc) -> u64 {
-    let place = |pc: Pc, lanes: u32, wait: u64| {
-        mix(mix(u64::from(pc), u64::from(lanes)), wait)
-    };
+    let place = |pc: Pc, lanes: u32, wait: u64| mix(mix(u64::from(pc), u64::from(lanes)), wait);
     // In whatever order they are kept.
     let parked = warp.parked.iter().map(|split| {
         let wait = match split.wait {
@@ -263,14 +263,16 @@ pub fn state(warp: &Warp, frame: &Frame<'_>, decisive: &[(Class, Row)], at: Pc) 
     let held = warp.held().map(|(lanes, pc)| place(pc, lanes, 4 << 32));
     let places = parked.chain(held).fold(0, u64::wrapping_add);
     let running = place(at, warp.now.active, 5 << 32);
-    decisive.iter().fold(mix(places, running), |state, &(class, row)| {
-        let row = match class {
-            Class::Narrow => sum_of(frame, row, false, FULL),
-            Class::Wide => sum_of(frame, row, true, FULL),
-            Class::Predicate => u64::from(frame.predicates[usize::from(row)]),
-        };
-        mix(state, row)
-    })
+    decisive
+        .iter()
+        .fold(mix(places, running), |state, &(class, row)| {
+            let row = match class {
+                Class::Narrow => sum_of(frame, row, false, FULL),
+                Class::Wide => sum_of(frame, row, true, FULL),
+                Class::Predicate => u64::from(frame.predicates[usize::from(row)]),
+            };
+            mix(state, row)
+        })
 }
 
 fn sum_of(frame: &Frame<'_>, row: Row, wide: bool, mask: u32) -> u64 {

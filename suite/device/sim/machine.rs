@@ -321,7 +321,10 @@ impl Machine<'_> {
         let before = self.blocks[self.current].warps[number].now.active;
         let (pause, wrote) = self.run_warp::<EVENTS>(number, steps)?;
         let warp = &mut self.blocks[self.current].warps[number];
-        let came = warp.parked.iter().filter(|split| split.wait == Wait::Uncounted);
+        let came = warp
+            .parked
+            .iter()
+            .filter(|split| split.wait == Wait::Uncounted);
         let lanes = came.fold(before | warp.now.active, |all, split| all | split.active);
         let mut turn = Turn {
             pause,

@@ -78,8 +78,13 @@ impl Running<'_> {
     pub fn exit(&mut self, pc: Pc, mask: u32) -> Option<Pause> {
         self.warp.exit(mask);
         self.warp.now.pc = pc + 1;
-        self.complete_met()
-            .or_else(|| if self.warp.settle() { None } else { self.stalled() })
+        self.complete_met().or_else(|| {
+            if self.warp.settle() {
+                None
+            } else {
+                self.stalled()
+            }
+        })
     }
 
     /// Where no split of the warp can run: lets one go on that can, if any.
@@ -161,7 +166,8 @@ impl Running<'_> {
         }
         let any = matches!(kind, Kind::WarpSync { .. });
         let same = |at: Pc| {
-            at == pc || any && matches!(self.at.kernel.code[at as usize].kind, Kind::WarpSync { .. })
+            at == pc
+                || any && matches!(self.at.kernel.code[at as usize].kind, Kind::WarpSync { .. })
         };
         let parked = self.warp.parked.iter();
         let there = parked.filter(|split| match split.wait {
@@ -174,7 +180,9 @@ impl Running<'_> {
     /// Completes a meeting of lanes that all wait, with those that are there.
     fn complete_waiting(&mut self, meeting: &Meeting) -> Option<Pause> {
         let kernel = self.at.kernel;
-        let Meeting { pc, there, named, .. } = *meeting;
+        let Meeting {
+            pc, there, named, ..
+        } = *meeting;
         let kind = &kernel.code[pc as usize].kind;
         if !matches!(kind, Kind::Barrier(_)) {
             self.complete(kind, pc, there, named);
@@ -215,10 +223,14 @@ impl Running<'_> {
 
     /// Lanes that should be there: those named that are in the kernel, or have left it though they were waited for.
     fn absent(&self, there: u32, named: u32) -> u32 {
-        let waiting = self.warp.parked.iter().filter_map(|split| match split.wait {
-            Wait::Lanes { owed, .. } if split.active & there != 0 => Some(owed),
-            _ => None,
-        });
+        let waiting = self
+            .warp
+            .parked
+            .iter()
+            .filter_map(|split| match split.wait {
+                Wait::Lanes { owed, .. } if split.active & there != 0 => Some(owed),
+                _ => None,
+            });
         let owed = waiting.fold(0, |all, owed| all | owed);
         named & !there & (self.warp.live() | owed)
     }
@@ -245,7 +257,10 @@ fn whereabouts(warp: &Warp, kernel: &Kernel, lanes: u32) -> Vec<String> {
         say(lanes & split.active, what);
     }
     for (held, pc) in warp.held() {
-        say(lanes & held, format!("wait to meet others at {}", kernel.place(pc)));
+        say(
+            lanes & held,
+            format!("wait to meet others at {}", kernel.place(pc)),
+        );
     }
     words
 }

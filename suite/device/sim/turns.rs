@@ -96,7 +96,10 @@ impl Turns {
         if self.has_ranks() {
             let highest = candidates.iter().max_by_key(|candidate| candidate.rank);
             let next = self.changes.last().map_or(PATIENCE, |&at| at - self.steps);
-            return (highest.copied().unwrap_or(candidates[0]), next.clamp(1, PATIENCE));
+            return (
+                highest.copied().unwrap_or(candidates[0]),
+                next.clamp(1, PATIENCE),
+            );
         }
         let at = self.random() % candidates.len() as u64;
         (candidates[at as usize], self.random_power(POWERS))

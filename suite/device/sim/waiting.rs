@@ -1,42 +1,65 @@
 //! Who waits for what, in words, where a launch does not end.
 
 use super::block::Block;
+use super::lanes::{BITS, lanes};
 use super::machine::Machine;
 use super::memory::{GlobalMemory, Region, SHARED_WINDOW, WINDOW_BYTES};
 use super::program::{Kind, Pc, Space};
-use super::warp::{Split, State, Wait, Warp};
+use super::warp::{Split, Wait, Warp};
 use crate::outcome::Fault;
 
-/// Warps that a hang names, each at another instruction.
-const SHOWN: usize = 4;
+/// Instructions that a hang names, each with the first and the last that waits there.
+const SHOWN: usize = 3;
+/// Lanes whose reads it shows, each with another value.
+const VALUES: usize = 3;
+
+/// Splits that wait at one instruction.
+struct Place<'a> {
+    pc: Pc,
+    first: Waiter<'a>,
+    last: Waiter<'a>,
+    count: usize,
+}
+
+#[derive(Clone, Copy)]
+struct Waiter<'a> {
+    block: &'a Block,
+    warp: usize,
+    split: &'a Split,
+}
 
 impl Machine<'_> {
     /// Every warp that is left waits for memory that nobody changes. `unstarted` blocks have no place, as no more than
     /// `most` are resident.
     pub(super) fn hang(&self, resident: &[usize], unstarted: u64, most: usize) -> Fault {
-        let mut places: Vec<Pc> = Vec::new();
-        let mut words = Vec::new();
-        let mut warps = 0;
+        let mut places: Vec<Place<'_>> = Vec::new();
         for block in resident.iter().map(|&slot| &self.blocks[slot]) {
-            for (number, warp) in block.warps.iter().enumerate() {
-                if warp.state == State::Done {
-                    continue;
-                }
-                warps += 1;
-                for split in warp.splits() {
-                    let (pc, what) = self.waits_for(block, warp, split);
-                    if words.len() < SHOWN && !places.contains(&pc) {
-                        let ([x, y, z], lanes) = (block.index, split.active);
-                        places.push(pc);
-                        words.push(format!(
-                            "lanes {lanes:#010x} of warp {number} of block ({x}, {y}, {z}) {what}"
-                        ));
+            for (warp, of_warp) in block.warps.iter().enumerate() {
+                for split in of_warp.splits() {
+                    let pc = waits_at(of_warp, split);
+                    let waiter = Waiter { block, warp, split };
+                    if let Some(place) = places.iter_mut().find(|place| place.pc == pc) {
+                        place.last = waiter;
+                        place.count += 1;
+                    } else {
+                        places.push(Place {
+                            pc,
+                            first: waiter,
+                            last: waiter,
+                            count: 1,
+                        });
                     }
                 }
             }
         }
-        if warps > 1 {
-            words.push(format!("{warps} warps wait in all"));
+        let more = places.len().saturating_sub(SHOWN);
+        let mut words: Vec<String> = places
+            .iter()
+            .take(SHOWN)
+            .map(|p| self.describe(p))
+            .collect();
+        if more > 0 {
+            words.push(format!("others wait at {more} more instructions"));
         }
         if unstarted > 0 {
             words.push(format!(
@@ -50,50 +73,100 @@ impl Machine<'_> {
         ))
     }
 
-    /// Where a split waits, and for what.
-    fn waits_for(&self, block: &Block, warp: &Warp, split: &Split) -> (Pc, String) {
-        let place = |pc: Pc| {
-            let source = self.kernel.origin.get(pc as usize);
-            let source = source.and_then(|origin| origin.source.as_deref());
-            let source = source.map_or(String::new(), |source| format!(" ({source})"));
-            format!("{}{source}", self.kernel.place(pc))
-        };
-        match split.wait {
-            Wait::Nothing => {}
-            Wait::Lanes { named, .. } => {
-                return (split.pc, format!("wait for lanes {named:#010x} at {}", place(split.pc)));
-            }
-            Wait::Uncounted | Wait::Barrier(_) => {
-                return (split.pc - 1, format!("wait at the barrier of {}", place(split.pc - 1)));
-            }
+    fn describe(&self, place: &Place<'_>) -> String {
+        let origin = self.kernel.origin.get(place.pc as usize);
+        let source = origin.and_then(|origin| origin.source.as_deref());
+        let source = source.map_or(String::new(), |source| format!(" ({source})"));
+        let mut words = format!(
+            "at {}{source} waits {}",
+            self.kernel.place(place.pc),
+            self.waiter(&place.first)
+        );
+        if place.count > 2 {
+            words += &format!(", and {} more", place.count - 2);
         }
-        let Some(seen) = warp.seen_by(split) else {
-            return (split.pc, format!("are at {}", place(split.pc)));
+        if place.count > 1 {
+            words += &format!(", and {}", self.waiter(&place.last));
+        }
+        words
+    }
+
+    /// Who waits, and for what.
+    fn waiter(&self, waiter: &Waiter<'_>) -> String {
+        let Waiter { block, warp, split } = *waiter;
+        let [x, y, z] = block.index;
+        let what = match split.wait {
+            Wait::Nothing => self.reads(block, warp, split),
+            Wait::Lanes { named, .. } => format!(" for lanes {named:#010x}"),
+            Wait::Uncounted | Wait::Barrier(_) => " for the rest of its block".to_owned(),
+        };
+        format!(
+            "block ({x}, {y}, {z}), warp {warp}, lanes {:#010x}{what}",
+            split.active
+        )
+    }
+
+    /// What lanes read again and again.
+    fn reads(&self, block: &Block, warp: usize, split: &Split) -> String {
+        let Some(seen) = block.warps[warp].seen_by(split) else {
+            return String::new();
         };
         let (address, bytes, count) = match &self.kernel.code[seen.pc as usize].kind {
             Kind::Poll(access) => (access.address, access.bytes, access.count),
             Kind::Atomic(atomic) => (atomic.address, atomic.bytes, 1),
-            _ => return (seen.pc, format!("are at {}", place(seen.pc))),
+            _ => return String::new(),
         };
         let (bytes, count) = (usize::from(bytes), usize::from(count));
-        let found = find(self.global, &block.shared, address.space, seen.address);
-        let values = found.map_or_else(Vec::new, |(region, offset)| {
-            let all = (0..count).map(|index| offset + index * bytes);
-            let inside = all.filter(|at| at + bytes <= region.len());
-            inside.map(|at| format!("{:#x}", region.read(at, bytes))).collect()
-        });
-        let size = (bytes * count) as u64;
-        let whose = match address.space {
-            Space::Shared => format!("at byte {} of shared memory", seen.address),
-            _ => self.global.describe(seen.address, size),
+        // Those of all lanes, if the registers still are what they were.
+        let mut all = block.addresses(warp, &address);
+        let mut looked = split.active & seen.mask;
+        if all[seen.lane] != seen.address {
+            all[seen.lane] = seen.address;
+            looked = BITS[seen.lane];
+        }
+        let mut shown: Vec<(String, String)> = Vec::new();
+        for lane in lanes(looked) {
+            let value = self.value(block, address.space, all[lane], bytes, count);
+            if shown.len() < VALUES && shown.iter().all(|(other, _)| *other != value) {
+                let size = (bytes * count) as u64;
+                let place = match address.space {
+                    Space::Shared => format!("at byte {} of shared memory", all[lane]),
+                    _ => self.global.describe(all[lane], size),
+                };
+                let words = format!("lane {lane} reads {value}, {size} bytes {place}");
+                shown.push((value, words));
+            }
+        }
+        let words: Vec<String> = shown.into_iter().map(|(_, words)| words).collect();
+        format!(": {}", words.join(", "))
+    }
+
+    fn value(
+        &self,
+        block: &Block,
+        space: Space,
+        address: u64,
+        bytes: usize,
+        count: usize,
+    ) -> String {
+        let Some((region, offset)) = find(self.global, &block.shared, space, address) else {
+            return "nothing".to_owned();
         };
-        let what = format!(
-            "wait at {}, where lane {} reads {size} bytes {whose}: {}",
-            place(seen.pc),
-            seen.lane,
-            values.join(", ")
-        );
-        (seen.pc, what)
+        let all = (0..count).map(|index| offset + index * bytes);
+        let inside = all.filter(|at| at + bytes <= region.len());
+        let values: Vec<String> = inside
+            .map(|at| format!("{:#x}", region.read(at, bytes)))
+            .collect();
+        values.join(" ")
+    }
+}
+
+/// The instruction that a split waits at.
+fn waits_at(warp: &Warp, split: &Split) -> Pc {
+    match split.wait {
+        Wait::Nothing => warp.seen_by(split).map_or(split.pc, |seen| seen.pc),
+        Wait::Lanes { .. } => split.pc,
+        Wait::Uncounted | Wait::Barrier(_) => split.pc - 1,
     }
 }
 

@@ -380,13 +380,17 @@ impl Warp {
         }
     }
 
-    /// Whether it has something to run, and if so the state it is in.
+    /// Finds the state it is in. Lanes that joins hold are let go where nothing else can run.
     pub fn refresh(&mut self) {
-        let ready = self.force || self.splits().any(|split| split.wait == Wait::Nothing);
-        self.state = match ready {
-            true => State::Ready,
-            false if self.live() == 0 => State::Done,
-            false => State::Waiting,
+        let ready = |warp: &Self| warp.splits().any(|split| split.wait == Wait::Nothing);
+        self.state = if self.force || ready(self) {
+            State::Ready
+        } else if self.live() == 0 {
+            State::Done
+        } else if self.used != 0 && self.release() != 0 {
+            State::Ready
+        } else {
+            State::Waiting
         };
     }
 
@@ -399,7 +403,9 @@ impl Warp {
     /// The lowest lane of each split that can run.
     pub fn ready(&self) -> u32 {
         let ready = self.splits().filter(|split| split.wait == Wait::Nothing);
-        ready.fold(0, |lanes, split| lanes | split.active & split.active.wrapping_neg())
+        ready.fold(0, |lanes, split| {
+            lanes | split.active & split.active.wrapping_neg()
+        })
     }
 
     /// Lets another split run, if one can that has none of these lanes.
@@ -482,7 +488,12 @@ impl Warp {
 
     /// Lanes that a join holds, with the instruction they go on from, for messages.
     pub fn held(&self) -> impl Iterator<Item = (u32, Pc)> {
-        let used = self.joins.iter().enumerate().filter(|(id, _)| self.used >> id & 1 == 1);
-        used.map(|(_, join)| (join.arrived, join.pc)).filter(|&(lanes, _)| lanes != 0)
+        let used = self
+            .joins
+            .iter()
+            .enumerate()
+            .filter(|(id, _)| self.used >> id & 1 == 1);
+        used.map(|(_, join)| (join.arrived, join.pc))
+            .filter(|&(lanes, _)| lanes != 0)
     }
 }
