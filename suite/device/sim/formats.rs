@@ -65,7 +65,8 @@ impl Half {
         } else if size < HALF_NORMAL {
             sign | (size * HALF_STEPS).round_ties_even() as u32
         } else {
-            sign | ((bits + 0xfff + (bits >> 13 & 1)) >> 13) - (112 << 10)
+            let rounded = (bits + 0xfff + (bits >> 13 & 1)) >> 13;
+            sign | (rounded - (112 << 10))
         }
     }
 

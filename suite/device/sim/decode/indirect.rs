@@ -18,6 +18,7 @@ impl<'a> Expander<'a> {
     ) -> Result<(), String> {
         let name = call.prototype.unwrap_or_default();
         let candidates = self.candidates(level, name)?;
+        self.room(6 * candidates.len())?;
         let past = self.skip(from);
         let scope = self.choice(from.scope);
         for (number, function) in candidates.into_iter().enumerate() {

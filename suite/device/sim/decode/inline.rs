@@ -217,12 +217,17 @@ impl<'a> Expander<'a> {
         if level.running.len() >= MAX_DEPTH {
             return Err(format!("calls are nested more than {MAX_DEPTH} deep"));
         }
-        if self.to.body.statements.len() + own > MAX_STATEMENTS {
-            return Err(format!(
-                "with the functions it calls the kernel has more than {MAX_STATEMENTS} instructions"
-            ));
+        self.room(own)
+    }
+
+    /// Whether so many more statements are not too many.
+    pub(super) fn room(&self, more: usize) -> Result<(), String> {
+        if self.to.body.statements.len() + more <= MAX_STATEMENTS {
+            return Ok(());
         }
-        Ok(())
+        Err(format!(
+            "with the functions and tables it uses the kernel has more than {MAX_STATEMENTS} instructions"
+        ))
     }
 
     /// Appends the body of a function that `fits`.

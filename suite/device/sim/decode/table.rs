@@ -25,6 +25,11 @@ impl<'a> Expander<'a> {
             self.push(from.clone());
             return;
         };
+        if let Err(why) = self.room(4 * labels.len()) {
+            self.note(&why);
+            self.push(from.clone());
+            return;
+        }
         let past = self.skip(from);
         let scope = self.choice(from.scope);
         let table = Table {

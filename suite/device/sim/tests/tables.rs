@@ -50,6 +50,30 @@ fn a_guard_passes_the_table_by() {
 }
 
 #[test]
+fn tables_that_would_fill_memory_are_refused() {
+    let labels = vec!["L"; 40_000].join(", ");
+    let body = format!("targets: .branchtargets {labels};\nL: brx.idx 0, targets;");
+    let mut device = SimDevice::new();
+    let fault = launch(&mut device, &kernel("", &body), 1, 1, 0, &[]).unwrap_err();
+    assert!(
+        fault
+            .reason
+            .message
+            .ends_with("more than 131072 instructions"),
+        "{fault}"
+    );
+    let body = "brx.idx 0, nowhere;";
+    let fault = launch(&mut device, &kernel("", body), 1, 1, 0, &[]).unwrap_err();
+    assert!(
+        fault
+            .reason
+            .message
+            .ends_with("`brx.idx 0, nowhere`: wants a register and a list of targets"),
+        "{fault}"
+    );
+}
+
+#[test]
 fn an_index_past_the_table_is_a_kernel_fault() {
     let text = kernel(
         ".param .u64 out",
