@@ -1,8 +1,8 @@
 //! Barriers of a block: arrival, completion, deadlock.
 //!
 //! A barrier without a thread count waits for every thread of the block that has not left the kernel, as hardware
-//! does. One with a count waits for that many threads; a warp that comes whole counts with the lanes it lacks. What
-//! an aligned barrier asks of its warp is for `meet` to see to.
+//! does. One with a count waits for that many threads; a warp that comes whole to an aligned one counts with the lanes
+//! it lacks. What an aligned barrier asks of its warp is for `meet` to see to.
 
 use super::block::{BARRIERS, BarrierState, Block};
 use super::lanes::{BITS, Frame, LANES, Lane, Row, lanes};
@@ -93,7 +93,7 @@ impl Machine<'_> {
         let word = |row: Row| frame.narrow[usize::from(row)][lane];
         let (id, threads) = (word(barrier.id), barrier.threads.map(word));
         let held = (frame.predicates[usize::from(barrier.source)] ^ barrier.flip) & all;
-        let whole = all == warp.live();
+        let whole = barrier.aligned && all == warp.live();
         let id = self.check_barrier(number, pc, id, threads)?;
         let who = Who {
             slot: self.current,
@@ -180,7 +180,9 @@ impl Machine<'_> {
         let mut waiting = [(0, 0); MAX_WARPS];
         let (mut warps, mut threads) = (0, 0);
         for (number, warp) in block.warps.iter().enumerate() {
-            let there = warp.splits().filter(|split| split.wait == Wait::Barrier(id));
+            let there = warp
+                .splits()
+                .filter(|split| split.wait == Wait::Barrier(id));
             let there = there.fold(0, |lanes, split| lanes | split.active);
             if there != 0 {
                 waiting[warps] = (number, there);
@@ -189,7 +191,8 @@ impl Machine<'_> {
             }
         }
         let whole = threads == block.live();
-        self.order.complete(self.current, usize::from(id), &waiting[..warps], whole);
+        self.order
+            .complete(self.current, usize::from(id), &waiting[..warps], whole);
     }
 
     /// Gives waiting lanes of a warp the barrier's result and lets them go on.

@@ -162,7 +162,10 @@ fn a_missing_warp_barrier_fails_with_lanes_apart() {
     assert_eq!(run(Schedule::default(), &body(""), 32, 32).0, want);
     let (got, findings) = run(APART, &body(""), 32, 32);
     assert_ne!(got, want);
-    assert_eq!(kinds(&findings), [FindingKind::Uninitialised]);
+    assert!(
+        kinds(&findings).contains(&FindingKind::Race),
+        "{findings:?}"
+    );
     for schedule in schedules() {
         let with = run(schedule, &body("bar.warp.sync -1;"), 32, 32);
         assert_eq!(with, (want.clone(), vec![]), "{schedule}");
