@@ -98,6 +98,49 @@ fn a_failure_under_a_schedule_is_replayed_by_the_command_it_prints() {
     assert_eq!(replayed["cases"][0]["findings"], case["findings"]);
 }
 
+/// A compaction by atomics keeps the input's order under the fair schedule only.
+const IN_ORDER: &str = r#"
+version: 1
+suite: mine
+title: An order that nobody promised
+kernels: [compaction.cu]
+axes: {n: [3000]}
+inputs: {input: {type: i32, generator: survivors, seed: 12345, keep: 128, len: n}}
+buffers: {out: {type: i32, len: n}, count: {type: i32, len: 1}}
+pipelines:
+  atomic:
+    - {memset: count, value: 0}
+    - {kernel: compact_atomic, grid: "ceil_div(n, 256)", block: 256, args: [input, out, count, n]}
+gates:
+  in_order: {run: atomic, check: exact, got: out, want: {compact: nonzero}}
+  any_order: {run: atomic, check: multiset, got: out, want: {compact: nonzero}}
+"#;
+
+#[test]
+fn an_order_that_nobody_promised_is_found_made_simpler_and_replayed() {
+    let place = Place::new(IN_ORDER);
+    place.run(&[]).ends(0);
+    fs::remove_dir_all(place.reports()).unwrap();
+    place.run(&["--schedules", "5", "--seed", "3"]).ends(1);
+    let report = place.report("sim");
+    let [in_order, any_order] = &report["cases"].as_array().unwrap()[..] else {
+        panic!("{report}")
+    };
+    assert_eq!(any_order["outcome"], "pass");
+    assert_eq!(any_order["scheduled"]["ran"], 5);
+    assert_eq!(in_order["outcome"], "fail");
+    let shrunk = &in_order["scheduled"]["shrunk"];
+    let simpler = shrunk["schedule"].as_str().unwrap();
+    assert!(!simpler.contains("apart") && simpler.contains("switches="));
+    let again = in_order["repro"].as_str().unwrap();
+    assert!(
+        again.ends_with(&format!(" --schedule {simpler}")),
+        "{again}"
+    );
+    let words: Vec<&str> = again.split(' ').skip(1).collect();
+    place.run(&words).ends(1);
+}
+
 #[test]
 fn two_explorations_of_one_seed_are_equal_apart_from_times_ids_and_folders() {
     let small = [
