@@ -260,7 +260,10 @@ pub fn state(warp: &Warp, frame: &Frame<'_>, decisive: &[(Class, Row)], at: Pc) 
         };
         place(split.pc, split.active, wait)
     });
-    let held = warp.held().map(|(lanes, pc)| place(pc, lanes, 4 << 32));
+    let held = warp
+        .joins
+        .held()
+        .map(|(lanes, pc)| place(pc, lanes, 4 << 32));
     let places = parked.chain(held).fold(0, u64::wrapping_add);
     let running = place(at, warp.now.active, 5 << 32);
     decisive
