@@ -31,6 +31,7 @@ mod machine;
 mod meet;
 mod memory;
 mod module;
+mod parked;
 mod program;
 mod reporter;
 mod residency;

@@ -112,13 +112,6 @@ impl Reporter<'_> {
         Fault::kernel(format!("{} trapped", self.words(pc)))
     }
 
-    pub fn unsupported(&self, pc: Pc, what: &str) -> Fault {
-        Fault::setup(format!(
-            "{}: {what}: the simulated device cannot run that",
-            self.words(pc)
-        ))
-    }
-
     pub fn broken(&self, pc: Pc, what: &str) -> Fault {
         Fault::kernel(format!("{}: {what}", self.words(pc)))
     }

@@ -2,6 +2,7 @@
 //! smallest violation.
 
 mod accesses;
+mod bench;
 mod bits;
 mod calls;
 mod control;
@@ -12,6 +13,7 @@ mod floats;
 mod integers;
 mod kernels;
 mod memory;
+mod orders;
 mod rarer;
 mod schedules;
 mod single_pass;
