@@ -90,13 +90,17 @@ impl Machine<'_> {
         let word = |row: Row| frame.narrow[usize::from(row)][lane];
         let (id, threads) = (word(barrier.id), barrier.threads.map(word));
         let held = (frame.predicates[usize::from(barrier.source)] ^ barrier.flip) & all;
-        let whole = all == warp.live();
+        let live = warp.live();
         let id = self.check_barrier(number, pc, id, threads)?;
+        let before = match all == live {
+            true => 0,
+            false => self.waiting_at(number, id),
+        };
         let state = &mut self.block().barriers[usize::from(id)];
-        state.arrived += if whole {
-            LANES as u32
-        } else {
-            all.count_ones()
+        // The last part of a warp brings the lanes it lacks.
+        state.arrived += match all | before == live {
+            true => LANES as u32 - before.count_ones(),
+            false => all.count_ones(),
         };
         state.wanted = threads;
         if !matches!(barrier.effect, BarrierEffect::Sync | BarrierEffect::Arrive) {
@@ -108,6 +112,13 @@ impl Machine<'_> {
         }
         state.waiting += all.count_ones();
         Ok((usize::from(id), Wait::Barrier(id)))
+    }
+
+    /// Lanes of a warp that wait at a barrier.
+    fn waiting_at(&self, number: usize, id: u8) -> u32 {
+        let splits = self.blocks[self.current].warps[number].splits();
+        let there = splits.filter(|split| split.wait == Wait::Barrier(id));
+        there.fold(0, |lanes, split| lanes | split.active)
     }
 
     fn check_barrier(

@@ -74,6 +74,11 @@ pub struct Looks {
 }
 
 impl Looks {
+    /// When it looked last.
+    pub fn last_at(&self) -> u64 {
+        self.last_at
+    }
+
     /// Notes a look; whether it repeats what was seen before.
     pub fn saw(&mut self, look: u64, now: u64) -> bool {
         let mut round = (look == self.last).then_some(now - self.last_at);

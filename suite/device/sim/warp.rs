@@ -150,8 +150,9 @@ impl Warp {
     /// Where lanes of a split have looked last.
     pub fn seen_by(&self, split: &Split) -> Option<&Seen> {
         let looks = self.looks.iter().enumerate();
-        let mut own = looks.filter(|(lane, _)| split.active >> lane & 1 == 1);
-        own.find_map(|(_, looks)| looks.seen.as_ref())
+        let own = looks.filter(|(lane, _)| split.active >> lane & 1 == 1);
+        let last = own.max_by_key(|(_, looks)| looks.last_at());
+        last.and_then(|(_, looks)| looks.seen.as_ref())
     }
 
     /// Some active lanes go to `target`, the rest to the next instruction; they meet again at `meet`.
