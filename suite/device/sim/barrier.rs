@@ -93,19 +93,27 @@ impl Machine<'_> {
         let word = |row: Row| frame.narrow[usize::from(row)][lane];
         let (id, threads) = (word(barrier.id), barrier.threads.map(word));
         let held = (frame.predicates[usize::from(barrier.source)] ^ barrier.flip) & all;
-        let whole = barrier.aligned && all == warp.live();
+        let live = warp.live();
         let id = self.check_barrier(number, pc, id, threads)?;
         let who = Who {
             slot: self.current,
             warp: number,
         };
         self.order.arrive(who, usize::from(id), all);
-        let state = &mut self.block().barriers[usize::from(id)];
-        state.arrived += if whole {
-            LANES as u32
-        } else {
-            all.count_ones()
+        let before = match all == live {
+            true => 0,
+            false => self.waiting_at(number, id),
         };
+        // The last part of a warp brings the lanes it lacks: those it never had, and where an aligned barrier counts
+        // warps also those that have left.
+        let first = (number * LANES) as u32;
+        let lacking = match barrier.aligned {
+            true => LANES as u32 - live.count_ones(),
+            false => LANES as u32 - (self.shape.threads() - first).min(LANES as u32),
+        };
+        let brought = if all | before == live { lacking } else { 0 };
+        let state = &mut self.block().barriers[usize::from(id)];
+        state.arrived += all.count_ones() + brought;
         state.wanted = threads;
         if !matches!(barrier.effect, BarrierEffect::Sync | BarrierEffect::Arrive) {
             state.held += held.count_ones();
@@ -116,6 +124,13 @@ impl Machine<'_> {
         }
         state.waiting += all.count_ones();
         Ok((usize::from(id), Wait::Barrier(id)))
+    }
+
+    /// Lanes of a warp that wait at a barrier.
+    fn waiting_at(&self, number: usize, id: u8) -> u32 {
+        let splits = self.blocks[self.current].warps[number].splits();
+        let there = splits.filter(|split| split.wait == Wait::Barrier(id));
+        there.fold(0, |lanes, split| lanes | split.active)
     }
 
     fn check_barrier(

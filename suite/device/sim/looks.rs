@@ -74,6 +74,11 @@ pub struct Looks {
 }
 
 impl Looks {
+    /// When it looked last.
+    pub fn last_at(&self) -> u64 {
+        self.last_at
+    }
+
     /// Notes a look; whether it repeats what was seen before.
     pub fn saw(&mut self, look: u64, now: u64) -> bool {
         let mut round = (look == self.last).then_some(now - self.last_at);
@@ -260,7 +265,10 @@ pub fn state(warp: &Warp, frame: &Frame<'_>, decisive: &[(Class, Row)], at: Pc) 
         };
         place(split.pc, split.active, wait)
     });
-    let held = warp.held().map(|(lanes, pc)| place(pc, lanes, 4 << 32));
+    let held = warp
+        .joins
+        .held()
+        .map(|(lanes, pc)| place(pc, lanes, 4 << 32));
     let places = parked.chain(held).fold(0, u64::wrapping_add);
     let running = place(at, warp.now.active, 5 << 32);
     decisive

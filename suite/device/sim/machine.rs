@@ -51,7 +51,7 @@ pub struct Machine<'a> {
 
 /// How a block's turn ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Left {
+pub(super) enum Left {
     Ended,
     /// What is left of it waits at barriers that can never complete.
     Stuck,
@@ -59,8 +59,8 @@ enum Left {
 }
 
 /// What one turn of a warp was.
-struct Turn {
-    pause: Pause,
+pub(super) struct Turn {
+    pub(super) pause: Pause,
     /// Lanes that had it.
     lanes: u32,
     /// Whether it only slept or looked again, and changed nothing.
@@ -143,7 +143,7 @@ impl Machine<'_> {
     }
 
     /// Starts another block in place of the resident one of this position, if there is any.
-    fn replace(&mut self, queue: &mut Queue, position: usize, left: Left) -> bool {
+    pub(super) fn replace(&mut self, queue: &mut Queue, position: usize, left: Left) -> bool {
         queue.stuck |= left == Left::Stuck;
         let Some(index) = queue.next() else {
             queue.resident.remove(position);
@@ -153,89 +153,14 @@ impl Machine<'_> {
         true
     }
 
-    /// Lets the policy decide until all that can run has had a turn, or the policy has no more decisions.
-    fn decided_round(&mut self, queue: &mut Queue) -> Result<(), Fault> {
-        for &slot in &queue.resident {
-            let warps = &mut self.blocks[slot].warps;
-            warps.iter_mut().for_each(|warp| warp.turned = 0);
-        }
-        while self.turns.decides() && self.find_candidates(queue) {
-            let (chosen, steps) = self.turns.pick(&self.candidates);
-            self.current = queue.resident[chosen.block];
-            let warp = &mut self.blocks[self.current].warps[chosen.warp];
-            warp.switch_to_lane(chosen.lane);
-            warp.turned |= warp.now.active;
-            let before = self.fuel;
-            let pause = self.take_turn::<true>(chosen.warp, steps)?.pause;
-            if self.recorder.is_flooded() {
-                return Ok(());
-            }
-            let ended = matches!(pause, Pause::Spins | Pause::Turn);
-            let warp = &mut self.blocks[self.current].warps[chosen.warp];
-            let lane = warp.now.active.trailing_zeros() as usize;
-            if self.turns.fall_behind(before - self.fuel, ended)
-                && let Some(rank) = warp.ranks.get_mut(lane)
-            {
-                *rank = self.turns.rank_behind();
-            }
-            match self.standing() {
-                Left::Yielded => {}
-                left => {
-                    self.replace(queue, chosen.block, left);
-                }
-            }
-            if queue.resident.is_empty() {
-                return Ok(());
-            }
-        }
-        if !self.watch.changed && !self.watch.fresh {
-            queue.wanted = queue.most;
-        }
-        Ok(())
-    }
-
-    /// Notes who can go on; whether one of them has had no turn yet.
-    fn find_candidates(&mut self, queue: &Queue) -> bool {
-        self.candidates.clear();
-        let mut open = false;
-        for (position, &slot) in queue.resident.iter().enumerate() {
-            for (number, warp) in self.blocks[slot].warps.iter().enumerate() {
-                if warp.state != State::Ready {
-                    continue;
-                }
-                let mut lanes = warp.ready();
-                // One that is forced on has none.
-                open |= lanes & !warp.turned != 0 || lanes == 0;
-                loop {
-                    let lane = lanes.trailing_zeros();
-                    self.candidates.push(Candidate {
-                        block: position,
-                        warp: number,
-                        lane,
-                        rank: warp.ranks.get(lane as usize).copied().unwrap_or(0),
-                    });
-                    lanes &= lanes.wrapping_sub(1);
-                    if lanes == 0 {
-                        break;
-                    }
-                }
-            }
-        }
-        open
-    }
-
-    /// In every warp that is ready, lets go the lanes that joins hold. Where there are none: the lanes that wait for
-    /// others of their warp, as nobody else gets on.
+    /// In every warp that is ready, lets go the lanes that joins hold.
     fn rotate(&mut self, resident: &[usize]) {
-        let mut released = false;
         for &slot in resident {
             let warps = self.blocks[slot].warps.iter_mut();
-            for warp in warps.filter(|warp| warp.state == State::Ready) {
-                released |= warp.release() != 0;
-            }
-        }
-        for &slot in resident.iter().filter(|_| !released) {
-            self.force(slot);
+            let ready = warps.filter(|warp| warp.state == State::Ready);
+            ready.for_each(|warp| {
+                warp.release();
+            });
         }
     }
 
@@ -285,7 +210,7 @@ impl Machine<'_> {
     }
 
     /// Whether anything of the current block can run.
-    fn standing(&mut self) -> Left {
+    pub(super) fn standing(&mut self) -> Left {
         let (mut ready, mut waiting) = (false, false);
         for warp in &self.blocks[self.current].warps {
             ready |= warp.state == State::Ready;
@@ -317,7 +242,11 @@ impl Machine<'_> {
     }
 
     /// Runs one warp until it pauses.
-    fn take_turn<const EVENTS: bool>(&mut self, number: usize, steps: u64) -> Result<Turn, Fault> {
+    pub(super) fn take_turn<const EVENTS: bool>(
+        &mut self,
+        number: usize,
+        steps: u64,
+    ) -> Result<Turn, Fault> {
         let before = self.blocks[self.current].warps[number].now.active;
         let (pause, wrote) = self.run_warp::<EVENTS>(number, steps)?;
         let warp = &mut self.blocks[self.current].warps[number];

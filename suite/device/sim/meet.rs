@@ -78,13 +78,7 @@ impl Running<'_> {
     pub fn exit(&mut self, pc: Pc, mask: u32) -> Option<Pause> {
         self.warp.exit(mask);
         self.warp.now.pc = pc + 1;
-        self.complete_met().or_else(|| {
-            if self.warp.settle() {
-                None
-            } else {
-                self.stalled()
-            }
-        })
+        self.complete_met()
     }
 
     /// Where no split of the warp can run: lets one go on that can, if any.
@@ -256,7 +250,7 @@ fn whereabouts(warp: &Warp, kernel: &Kernel, lanes: u32) -> Vec<String> {
         };
         say(lanes & split.active, what);
     }
-    for (held, pc) in warp.held() {
+    for (held, pc) in warp.joins.held() {
         say(
             lanes & held,
             format!("wait to meet others at {}", kernel.place(pc)),

@@ -115,13 +115,6 @@ impl Reporter<'_> {
         }
     }
 
-    pub fn unsupported(&self, pc: Pc, what: &str) -> Fault {
-        Fault::setup(format!(
-            "{}: {what}: the simulated device cannot run that",
-            self.words(pc)
-        ))
-    }
-
     pub fn broken(&self, pc: Pc, what: &str) -> Fault {
         Fault::kernel(format!("{}: {what}", self.words(pc)))
     }

@@ -79,6 +79,11 @@ impl Turns {
         matches!(self.policy, Policy::Pct { .. })
     }
 
+    /// Steps run so far by decision.
+    pub fn steps(&self) -> u64 {
+        self.steps
+    }
+
     /// A new priority.
     pub fn rank(&mut self) -> u64 {
         self.random() | BEHIND

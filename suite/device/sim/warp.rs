@@ -1,11 +1,10 @@
-//! A warp: its lanes in splits that go on independently, and the joins where splits meet again.
+//! A warp: its lanes in splits that go on independently.
 //!
-//! As hardware since compute capability 7.0 does (its convergence barriers, `BSSY` and `BSYNC`): lanes that part at a
-//! branch make a join at the branch's immediate post-dominator. A split that comes there waits until every lane the
-//! join expects is there or has left the kernel; then all go on as one. Joins nest, each within its parent. Lanes that
-//! only wait may be overtaken by any other split; lanes that a join holds are let go where nothing else gets on. With
-//! lanes apart there are no joins: lanes that part stay apart until a `.sync` instruction brings them together.
+//! Lanes that part at a branch become splits of their own, which `joins` brings together again. Any split that can run
+//! may; lanes that only wait are overtaken by others. With lanes apart there are no joins: lanes that part stay apart
+//! until a `.sync` instruction brings them together. Where lanes wait for each other there is for `meet` to see to.
 
+use super::joins::{JoinId, Joins, NONE};
 use super::lanes::{FULL, LANES};
 use super::looks::{Looks, Seen};
 use super::program::Pc;
@@ -18,11 +17,6 @@ pub enum State {
     Waiting,
     Done,
 }
-
-/// Index of a join.
-pub type JoinId = u8;
-/// Of lanes that no join waits for: they meet by leaving the kernel.
-const NONE: JoinId = u8::MAX;
 
 /// What a split waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,19 +46,6 @@ pub struct Split {
     pub wait: Wait,
 }
 
-/// Where lanes that parted meet.
-#[derive(Clone, Copy, Debug)]
-struct Join {
-    pc: Pc,
-    /// Lanes it waits for or holds.
-    expected: u32,
-    /// Lanes it holds.
-    arrived: u32,
-    parent: JoinId,
-    /// The parent's `pc`.
-    reconverge: Pc,
-}
-
 #[derive(Clone, Debug)]
 pub struct Warp {
     pub state: State,
@@ -74,9 +55,7 @@ pub struct Warp {
     pub parked: Vec<Split>,
     /// Lanes in a parked split that waits for others of its warp.
     pub meeting: u32,
-    joins: Vec<Join>,
-    /// Bit for each join in use.
-    used: u32,
+    pub joins: Joins,
     /// Lanes that have left the kernel, or never were.
     pub exited: u32,
     /// Whether lanes that part meet at `.sync` instructions only.
@@ -106,8 +85,7 @@ impl Default for Warp {
             },
             parked: Vec::with_capacity(LANES),
             meeting: 0,
-            joins: Vec::with_capacity(LANES),
-            used: 0,
+            joins: Joins::default(),
             exited: FULL,
             apart: false,
             force: false,
@@ -134,7 +112,7 @@ impl Warp {
         self.joins.clear();
         self.looks.clear();
         self.ranks.clear();
-        (self.used, self.meeting, self.turned, self.ran) = (0, 0, 0, 0);
+        (self.meeting, self.turned, self.ran) = (0, 0, 0);
         self.exited = !active;
         (self.apart, self.force) = (apart, false);
     }
@@ -172,8 +150,9 @@ impl Warp {
     /// Where lanes of a split have looked last.
     pub fn seen_by(&self, split: &Split) -> Option<&Seen> {
         let looks = self.looks.iter().enumerate();
-        let mut own = looks.filter(|(lane, _)| split.active >> lane & 1 == 1);
-        own.find_map(|(_, looks)| looks.seen.as_ref())
+        let own = looks.filter(|(lane, _)| split.active >> lane & 1 == 1);
+        let last = own.max_by_key(|(_, looks)| looks.last_at());
+        last.and_then(|(_, looks)| looks.seen.as_ref())
     }
 
     /// Some active lanes go to `target`, the rest to the next instruction; they meet again at `meet`.
@@ -189,7 +168,7 @@ impl Warp {
         };
         // A side that starts at the meeting point has nothing to run.
         if target == meet && join != NONE {
-            self.joins[usize::from(join)].arrived |= taken;
+            self.joins.hold(join, taken);
         } else {
             self.parked.push(other);
         }
@@ -203,24 +182,13 @@ impl Warp {
     /// Where the running lanes meet if they part here: at a join of theirs, or a new one.
     fn join_for(&mut self, meet: Pc) -> (Pc, JoinId) {
         let now = self.now;
-        let id = self.used.trailing_ones() as usize;
-        if self.apart || meet == now.reconverge || id == LANES {
-            return (now.reconverge, now.join);
+        if !self.apart
+            && meet != now.reconverge
+            && let Some(id) = self.joins.make(meet, &now)
+        {
+            return (meet, id);
         }
-        let join = Join {
-            pc: meet,
-            expected: now.active,
-            arrived: 0,
-            parent: now.join,
-            reconverge: now.reconverge,
-        };
-        if id == self.joins.len() {
-            self.joins.push(join);
-        } else {
-            self.joins[id] = join;
-        }
-        self.used |= 1 << id;
-        (meet, id as JoinId)
+        (now.reconverge, now.join)
     }
 
     /// Lanes leave the kernel, and all joins.
@@ -228,38 +196,9 @@ impl Warp {
     pub fn exit(&mut self, mask: u32) {
         self.exited |= mask;
         self.now.active &= !mask;
-        if self.used != 0 {
-            self.leave_joins(mask);
+        if !self.joins.is_empty() {
+            self.joins.leave(mask, &mut self.parked);
         }
-    }
-
-    fn leave_joins(&mut self, mask: u32) {
-        for id in 0..self.joins.len() {
-            if self.used >> id & 1 == 0 {
-                continue;
-            }
-            self.joins[id].expected &= !mask;
-            self.joins[id].arrived &= !mask;
-            if let Some(split) = self.take_complete(id) {
-                self.parked.push(split);
-            }
-        }
-    }
-
-    /// The lanes of a join that are all there, as a split of its parent; a join without lanes is gone.
-    fn take_complete(&mut self, id: usize) -> Option<Split> {
-        let join = self.joins[id];
-        if join.arrived != join.expected {
-            return None;
-        }
-        self.used &= !(1 << id);
-        (join.arrived != 0).then_some(Split {
-            pc: join.pc,
-            active: join.arrived,
-            reconverge: join.reconverge,
-            join: join.parent,
-            wait: Wait::Nothing,
-        })
     }
 
     /// After a step: goes on with another split, once the present one has come to its join, waits or has left. False
@@ -287,10 +226,9 @@ impl Warp {
                 self.exit(self.now.active);
                 continue;
             }
-            let id = usize::from(self.now.join);
-            self.joins[id].arrived |= self.now.active;
+            self.joins.hold(self.now.join, self.now.active);
             self.now.active = 0;
-            if let Some(split) = self.take_complete(id) {
+            if let Some(split) = self.joins.take_complete(self.now.join) {
                 self.now = split;
             }
         }
@@ -305,81 +243,6 @@ impl Warp {
         Some(self.parked.remove(at))
     }
 
-    /// Some running lanes wait; the others go on.
-    pub fn park(&mut self, lanes: u32, pc: Pc, wait: Wait) {
-        self.now.active &= !lanes;
-        if let Wait::Lanes { .. } = wait {
-            self.meeting |= lanes;
-        }
-        self.parked.push(Split {
-            pc,
-            active: lanes,
-            wait,
-            ..self.now
-        });
-    }
-
-    /// Lanes of parked splits that wait for others of their warp go on from the next instruction, or wait there for
-    /// something else.
-    pub fn resume(&mut self, lanes: u32, wait: Wait) {
-        self.meeting &= !lanes;
-        for split in &mut self.parked {
-            if let Wait::Lanes { .. } = split.wait
-                && split.active & lanes != 0
-            {
-                (split.pc, split.wait) = (split.pc + 1, wait);
-            }
-        }
-    }
-
-    /// Lanes that have come to a barrier wait there, or go on; the rest of their splits remains uncounted.
-    pub fn recount(&mut self, lanes: u32, wait: Wait) {
-        for at in 0..self.parked.len() {
-            let split = self.parked[at];
-            let (counted, rest) = (split.active & lanes, split.active & !lanes);
-            if split.wait != Wait::Uncounted || counted == 0 {
-                continue;
-            }
-            self.parked[at].active = counted;
-            self.parked[at].wait = wait;
-            if rest != 0 {
-                self.parked.push(Split {
-                    active: rest,
-                    ..split
-                });
-            }
-        }
-    }
-
-    /// Lanes that have met go on as one where they are at one place, bound for the same join.
-    pub fn merge(&mut self, met: u32) {
-        if self.parked.len() <= 1 && self.now.active == 0 {
-            return;
-        }
-        let mut at = 0;
-        while at < self.parked.len() {
-            let split = self.parked[at];
-            let twin = |other: &Split| {
-                split.wait == Wait::Nothing
-                    && split.active & met != 0
-                    && other.wait == Wait::Nothing
-                    && other.active & met != 0
-                    && (other.pc, other.join, other.reconverge)
-                        == (split.pc, split.join, split.reconverge)
-            };
-            let later = self.parked[at + 1..].iter().position(twin);
-            if twin(&self.now) {
-                self.now.active |= split.active;
-                self.parked.remove(at);
-            } else if let Some(later) = later {
-                self.parked[at + 1 + later].active |= split.active;
-                self.parked.remove(at);
-            } else {
-                at += 1;
-            }
-        }
-    }
-
     /// Finds the state it is in. Lanes that joins hold are let go where nothing else can run.
     pub fn refresh(&mut self) {
         let ready = |warp: &Self| warp.splits().any(|split| split.wait == Wait::Nothing);
@@ -387,7 +250,7 @@ impl Warp {
             State::Ready
         } else if self.live() == 0 {
             State::Done
-        } else if self.used != 0 && self.release() != 0 {
+        } else if self.release() != 0 {
             State::Ready
         } else {
             State::Waiting
@@ -400,41 +263,6 @@ impl Warp {
         self.parked.iter().chain(now)
     }
 
-    /// The lowest lane of each split that can run.
-    pub fn ready(&self) -> u32 {
-        let ready = self.splits().filter(|split| split.wait == Wait::Nothing);
-        ready.fold(0, |lanes, split| {
-            lanes | split.active & split.active.wrapping_neg()
-        })
-    }
-
-    /// Lets another split run, if one can that has none of these lanes.
-    pub fn switch(&mut self, but: u32) -> bool {
-        let other = |split: &Split| split.wait == Wait::Nothing && split.active & but == 0;
-        let Some(at) = self.parked.iter().rposition(other) else {
-            return false;
-        };
-        self.switch_to(at);
-        true
-    }
-
-    /// Lets the split of this lowest lane run.
-    pub fn switch_to_lane(&mut self, lane: u32) {
-        let wanted = |split: &Split| split.active.trailing_zeros() == lane;
-        if let Some(at) = self.parked.iter().position(wanted) {
-            self.switch_to(at);
-        }
-    }
-
-    fn switch_to(&mut self, at: usize) {
-        let next = self.parked.remove(at);
-        if self.now.active != 0 {
-            // In front of those that have waited for longer.
-            self.parked.insert(0, self.now);
-        }
-        self.now = next;
-    }
-
     /// Who waits for these lanes knows that they have passed by.
     fn owe(&mut self, lanes: u32) {
         for split in &mut self.parked {
@@ -444,56 +272,14 @@ impl Warp {
         }
     }
 
-    /// Lets go the lanes that the innermost joins hold: they go on without waiting. As compute capability 7.0 and
-    /// later promise, every lane gets on at some time. The lanes.
+    /// Lets go the lanes that the innermost joins hold. As compute capability 7.0 and later promise, every lane gets on
+    /// at some time. The lanes.
     pub fn release(&mut self) -> u32 {
-        let mut released = 0;
-        for id in 0..self.joins.len() {
-            let join = self.joins[id];
-            if self.used >> id & 1 == 0 || join.arrived == 0 || self.holds_within(id) {
-                continue;
-            }
-            released |= join.arrived;
-            self.joins[id].expected &= !join.arrived;
-            self.joins[id].arrived = 0;
-            self.parked.push(Split {
-                pc: join.pc,
-                active: join.arrived,
-                reconverge: join.reconverge,
-                join: join.parent,
-                wait: Wait::Nothing,
-            });
-        }
+        let released = self.joins.release(&mut self.parked);
         if released != 0 {
             self.looks.clear();
             self.owe(released);
         }
         released
-    }
-
-    /// Whether a join nested in this one holds lanes.
-    fn holds_within(&self, id: usize) -> bool {
-        let inside = |mut at: usize| {
-            while self.joins[at].parent != NONE {
-                at = usize::from(self.joins[at].parent);
-                if at == id {
-                    return true;
-                }
-            }
-            false
-        };
-        (0..self.joins.len())
-            .any(|at| self.used >> at & 1 == 1 && self.joins[at].arrived != 0 && inside(at))
-    }
-
-    /// Lanes that a join holds, with the instruction they go on from, for messages.
-    pub fn held(&self) -> impl Iterator<Item = (u32, Pc)> {
-        let used = self
-            .joins
-            .iter()
-            .enumerate()
-            .filter(|(id, _)| self.used >> id & 1 == 1);
-        used.map(|(_, join)| (join.arrived, join.pc))
-            .filter(|&(lanes, _)| lanes != 0)
     }
 }

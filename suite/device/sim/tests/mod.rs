@@ -2,6 +2,7 @@
 //! smallest violation.
 
 mod accesses;
+mod bench;
 mod bits;
 mod calls;
 mod control;
@@ -13,6 +14,7 @@ mod integers;
 mod kernels;
 mod litmus;
 mod memory;
+mod orders;
 mod races;
 mod rarer;
 mod releases;

@@ -201,6 +201,16 @@ fn a_count_takes_threads_of_several_warps() {
             "{schedule}"
         );
     }
+    // A warp counts with the lanes it lacks, also if it comes in parts: 40 threads are two warps.
+    let short = "setp.lt.u32 %p1, %r29, 3; @%p1 bra LOW; barrier.sync 1, 64; bra READ; LOW: barrier.sync 1, 64;
+        READ: st.global.u32 [%d30], 1;";
+    for schedule in schedules() {
+        assert_eq!(
+            run(schedule, short, 40, 40),
+            (vec![1; 40], vec![]),
+            "{schedule}"
+        );
+    }
     // The number may differ by lane.
     let by_lane = "st.shared.u32 [%r30], %r31; xor.b32 %r1, %r30, 128; shr.u32 %r3, %r29, 4; add.u32 %r3, %r3, 5;
         barrier.sync %r3, 32; ld.shared.u32 %r2, [%r1]; st.global.u32 [%d30], %r2;";
