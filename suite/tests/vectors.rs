@@ -228,7 +228,7 @@ macro_rules! families {
 }
 
 families! {
-    integers products carries bits shifts fields compares selects
+    integers products carries bits shifts fields video compares selects
     floats doubles halves flushed roundings
     conversions float_conversions
     shuffles votes atomics shared_atomics accesses addresses barriers
