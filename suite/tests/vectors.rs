@@ -17,6 +17,7 @@ use std::sync::{Mutex, PoisonError};
 use cuda_gates::device::cuda::{CudaDevice, Select};
 use cuda_gates::device::sim::SimDevice;
 use cuda_gates::device::{Access, Argument, BufferId, Device, Launch, ModuleId};
+use cuda_gates::identity;
 use cuda_gates::image::{Code, Image};
 use cuda_gates::outcome::Fault;
 use cuda_gates::terms::{DeviceKind, ImageKind};
@@ -42,16 +43,18 @@ fn open() -> Result<Box<dyn Device>, Fault> {
     }
 }
 
+/// `simulated`, or `NVIDIA H200, driver 580.159.04`.
 fn source(device: &dyn Device) -> String {
     let info = device.info();
-    match (info.kind, info.cuda_driver_version) {
-        (DeviceKind::Sim, _) => "simulated".to_owned(),
-        (_, Some(version)) => {
-            let (major, minor) = (version / 1000, version % 1000 / 10);
-            format!("{}, driver for CUDA {major}.{minor}", info.name)
-        }
-        (_, None) => info.name.clone(),
+    if info.kind == DeviceKind::Sim {
+        return "simulated".to_owned();
     }
+    let driver = identity::read(info.uuid.as_deref()).driver_version;
+    format!(
+        "{}, driver {}",
+        info.name,
+        driver.as_deref().unwrap_or("of unknown version")
+    )
 }
 
 /// One family on one device.
@@ -225,7 +228,7 @@ macro_rules! families {
 }
 
 families! {
-    integers products carries bits shifts fields compares selects
+    integers products carries bits shifts fields video compares selects
     floats doubles halves flushed roundings
     conversions float_conversions
     shuffles votes atomics shared_atomics accesses addresses barriers

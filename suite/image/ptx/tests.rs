@@ -247,6 +247,29 @@ fn depth_is_bounded() {
     assert!(line_and_message(&wide).1.contains("too many"));
 }
 
+#[test]
+fn prototypes_are_kept_and_aliases_have_their_functions_body() {
+    let text = format!(
+        "{HEADER}.func (.param .b32 r) also(.param .b64 a);\n.func (.param .b32 r) f(.param .b64 a) {{
+        p0 : .callprototype (.param .b32 _) _ (.param .b64 _, .param .align 8 .b8 _[24]) .noreturn;
+        p1: .callprototype _; ret; }}\n.alias also, f;\n"
+    );
+    let module = parse(&text).unwrap();
+    let [also, f] = &module.functions[..] else {
+        panic!("{:?}", module.functions)
+    };
+    assert_eq!((&also.body, also.name.as_str()), (&f.body, "also"));
+    let prototypes = &f.body.as_ref().unwrap().prototypes;
+    let sizes = prototypes.iter().map(|p| {
+        let bytes = |all: &[Variable]| all.iter().map(|v| v.bytes).collect::<Vec<_>>();
+        (p.name.as_str(), bytes(&p.returns), bytes(&p.params))
+    });
+    let want = [("p0", vec![4], vec![8, 24]), ("p1", vec![], vec![])];
+    assert_eq!(sizes.collect::<Vec<_>>(), want);
+    let wrong = parse(&format!("{HEADER}.alias also;\n")).unwrap_err();
+    assert_eq!(wrong.line, 4);
+}
+
 proptest! {
     #[test]
     fn no_text_makes_the_parser_panic(text in "[ -~\n\t]{0,200}") {

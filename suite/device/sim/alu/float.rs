@@ -125,6 +125,10 @@ macro_rules! to_side {
             "sub" => directed!($ty, $side, |a, b| sum_to_odd(a, -b, Some($side))),
             "mul" => directed!($ty, $side, |a, b| a * b),
             "fma" | "mad" => directed!($ty, $side, |a, b, c| sum_to_odd(a * b, c, Some($side))),
+            // A quotient or root of singles that is no single differs from all of them by more than a double rounds.
+            "div" => directed!($ty, $side, |a, b| a / b),
+            "rcp" => directed!($ty, $side, |a| 1.0 / a),
+            "sqrt" => directed!($ty, $side, |a| a.sqrt()),
             _ => return None,
         }
     };

@@ -10,6 +10,7 @@ mod convert;
 mod float;
 mod integer;
 mod moves;
+mod video;
 
 use super::lanes::{Comparison, Operation};
 
@@ -20,6 +21,7 @@ pub(super) fn select(opcode: &str, modifiers: &str) -> Option<Operation> {
         .or_else(|| float::select(opcode, modifiers))
         .or_else(|| moves::select(opcode, modifiers))
         .or_else(|| carry::select(opcode, modifiers))
+        .or_else(|| video::select(opcode, modifiers))
         .or_else(|| {
             if opcode == "cvt" {
                 convert::select(modifiers)

@@ -1,4 +1,4 @@
-//! `lop3.or.b32 d|p, a, b, c, table, q`: the word, and whether it is not 0 joined with a predicate, in two instructions.
+//! `lop3.or.b32 d|p, a, b, c, table, q` in two instructions: the word, and whether it is not 0 joined with a predicate.
 
 use super::inline::Expander;
 use crate::image::ptx::{Immediate, Instruction, Operand, RegisterDecl, Type, TypeClass};

@@ -186,6 +186,36 @@ fn extensions_from_any_width() {
 }
 
 #[test]
+fn absolute_differences_of_bytes_and_halves() {
+    let of = |word: u32, at: u32, bits: u32, signed: bool| {
+        let field = i64::from(word >> (at * bits) & ((1 << bits) - 1));
+        let negative = signed && field >> (bits - 1) == 1;
+        field - if negative { 1 << bits } else { 0 }
+    };
+    for (name, bits) in [("vabsdiff2", 16), ("vabsdiff4", 8)] {
+        for (ty, signed) in [("u32", false), ("s32", true)] {
+            let each = |a: u32, b: u32| {
+                (0..32 / bits).map(move |at| {
+                    (of(a, at, bits, signed) - of(b, at, bits, signed)).unsigned_abs() as u32
+                })
+            };
+            check_words(
+                &format!("{name}.u32.{ty}.{ty} %r0, %r1, %r2, %r3"),
+                |a, b, _| {
+                    (0..)
+                        .zip(each(a, b))
+                        .fold(0, |all, (at, v)| all | v << (at * bits))
+                },
+            );
+            check_words(
+                &format!("{name}.u32.{ty}.{ty}.add %r0, %r1, %r2, %r3"),
+                |a, b, c| each(a, b).fold(c, u32::wrapping_add),
+            );
+        }
+    }
+}
+
+#[test]
 fn a_lookup_that_also_gives_a_predicate() {
     let word = |a: u32, b: u32, c: u32| (a & b) | (c & (a ^ b));
     for (join, third) in [("and", true), ("or", false)] {

@@ -133,6 +133,35 @@ fn an_exact_zero_is_negative_only_when_rounding_down() {
 }
 
 #[test]
+fn quotients_and_roots_round_to_one_side() {
+    let (one, two, three) = (0x3f80_0000, 0x4000_0000, 0x4040_0000);
+    // 1/3 = 0.0101… and its neighbours; the root of 2 lies above 0x3fb504f3.
+    for (mode, third, root) in [
+        ("rz", 0x3eaa_aaaa, 0x3fb5_04f3),
+        ("rm", 0x3eaa_aaaa, 0x3fb5_04f3),
+        ("rp", 0x3eaa_aaab, 0x3fb5_04f4),
+    ] {
+        check(
+            &format!("div.{mode}.f32 %f0, %f1, %f2"),
+            &[(&[one, three], third), (&[two, two], one)],
+        );
+        check(
+            &format!("rcp.{mode}.f32 %f0, %f1"),
+            &[(&[three], third), (&[one], one)],
+        );
+        check(
+            &format!("sqrt.{mode}.f32 %f0, %f1"),
+            &[(&[two], root), (&[one], one)],
+        );
+    }
+    let negative = 0xbeaa_aaab;
+    check(
+        "div.rm.f32 %f0, %f1, %f2",
+        &[(&[0xbf80_0000, three], negative)],
+    );
+}
+
+#[test]
 fn flushed_operations_know_no_subnormals() {
     let (normal, subnormal, one) = (0x0080_0000, 0x0000_0001, 0x3f80_0000);
     check(
