@@ -8,6 +8,7 @@ use super::looks::Looks;
 use super::memory::Region;
 use super::program::{self, Kernel, Pc, RowCounts, Special};
 use super::residency::SMS;
+use super::taint::Taint;
 
 /// Named barriers of a block.
 pub const BARRIERS: usize = 16;
@@ -40,6 +41,7 @@ pub struct Warp {
     /// What the barrier it waits at does when it completes.
     pub pending: Option<Pending>,
     pub looks: Looks,
+    pub taint: Taint,
 }
 
 /// A barrier that a warp has reached.
@@ -119,6 +121,7 @@ impl Block {
             exited: FULL,
             pending: None,
             looks: Looks::default(),
+            taint: Taint::default(),
         };
         self.warps.resize(warps, warp);
         for number in 0..warps {
@@ -155,7 +158,11 @@ impl Block {
         self.index = index;
         self.barriers = Default::default();
         self.shared.reset(kernel.shared_bytes(shape) as usize);
-        self.local.bytes_mut().fill(0);
+        if self.local.is_complete() {
+            self.local.bytes_mut().fill(0);
+        } else {
+            self.local.reset_initialised(self.local.len());
+        }
         let end = kernel.code.len() as Pc;
         let threads = shape.threads();
         for number in 0..self.warps.len() {
@@ -172,6 +179,7 @@ impl Block {
             warp.exited = !active;
             warp.pending = None;
             warp.looks = Looks::default();
+            warp.taint.clear();
             let frame = self.frame(number);
             for &(class, row) in &kernel.zeroed {
                 match class {

@@ -153,9 +153,20 @@ pub fn run(frame: &mut Frame<'_>, kind: &Kind, mask: u32) -> Option<u32> {
 fn run_shuffle(frame: &mut Frame<'_>, shuffle: &Shuffle, mask: u32, first: usize) -> u32 {
     let named = frame.narrow[usize::from(shuffle.mask)][first];
     let a = *u32::row(frame, shuffle.a);
+    let (from, valid) = sources(frame, shuffle, mask);
+    let mut out = [0; LANES];
+    lanes(mask).for_each(|lane| out[lane] = a[from[lane] % LANES]);
+    u32::put(frame, shuffle.d, mask, &out);
+    frame.put_predicate(shuffle.p, mask, valid);
+    named
+}
+
+/// The lane that each lane of `mask` takes its value from, its own where the one named is out of range; and where it is
+/// not.
+pub fn sources(frame: &Frame<'_>, shuffle: &Shuffle, mask: u32) -> ([usize; LANES], u32) {
     let b = *u32::row(frame, shuffle.b);
     let c = *u32::row(frame, shuffle.c);
-    let mut out = [0; LANES];
+    let mut from = [0; LANES];
     let mut valid = 0;
     for lane in lanes(mask) {
         let number = lane as u32;
@@ -175,14 +186,8 @@ fn run_shuffle(frame: &mut Frame<'_>, shuffle: &Shuffle, mask: u32, first: usize
                 (source, source <= highest)
             }
         };
-        out[lane] = if ok {
-            a[source as usize % LANES]
-        } else {
-            a[lane]
-        };
+        from[lane] = if ok { source as usize % LANES } else { lane };
         valid |= if ok { BITS[lane] } else { 0 };
     }
-    u32::put(frame, shuffle.d, mask, &out);
-    frame.put_predicate(shuffle.p, mask, valid);
-    named
+    (from, valid)
 }

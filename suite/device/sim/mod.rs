@@ -33,6 +33,7 @@ mod reporter;
 mod residency;
 mod schedule;
 mod step;
+mod taint;
 #[cfg(test)]
 mod tests;
 

@@ -37,6 +37,8 @@ struct Segment {
 /// The order of the accesses of one device.
 #[derive(Debug, Default)]
 pub struct Order {
+    /// Whether detectors are wanted.
+    pub asked: bool,
     /// Whether the launch's accesses are followed.
     pub on: bool,
     /// Whether they no longer are, as a bound was reached.
@@ -74,7 +76,7 @@ impl Order {
         if anew {
             self.first = 1;
         }
-        (self.on, self.lost) = (on, false);
+        (self.asked, self.on, self.lost) = (on, on, false);
         self.run = (self.first, 0);
         self.indices.clear();
         self.nodes.clear();

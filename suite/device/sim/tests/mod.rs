@@ -16,6 +16,7 @@ mod rarer;
 mod releases;
 mod schedules;
 mod single_pass;
+mod taint;
 mod waits;
 mod warps;
 
