@@ -46,8 +46,8 @@ __device__ __forceinline__ void order() {
     }
 }
 
-// Exclusive scan, a tile of BLOCK elements a block. `state` starts as zeros: the tile counter, then for each tile a flag
-// and the sum up to its end.
+// Exclusive scan, a tile of BLOCK elements a block. `state` starts as zeros: the tile counter, then for each tile a
+// flag and the sum up to its end.
 template <Fence RELEASE, Fence ACQUIRE, bool STRONG>
 __device__ __forceinline__ void scan_chained(const u32* in, u32* out, u32* state, u32 n) {
     __shared__ u32 values[BLOCK];

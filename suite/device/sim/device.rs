@@ -329,7 +329,7 @@ impl Device for SimDevice {
         };
         let ran = machine.run();
         self.executed += machine.executed;
-        for finding in machine.recorder.finish() {
+        for finding in machine.recorder.finish(machine.order.lost) {
             if self.findings.len() < MAX_FINDINGS {
                 self.findings.push(finding);
             }
