@@ -106,7 +106,11 @@ impl Block {
         self.index = index;
         self.barriers = Default::default();
         self.shared.reset(kernel.shared_bytes(shape) as usize);
-        self.local.bytes_mut().fill(0);
+        if self.local.is_complete() {
+            self.local.bytes_mut().fill(0);
+        } else {
+            self.local.reset_initialised(self.local.len());
+        }
         let end = kernel.code.len() as Pc;
         let threads = shape.threads();
         for number in 0..self.warps.len() {

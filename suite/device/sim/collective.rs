@@ -148,9 +148,19 @@ pub fn run(frame: &mut Frame<'_>, kind: &Kind, mask: u32, named: u32) {
 /// As the PTX ISA defines `shfl.sync`: `c` holds the clamp in bits 0–4 and the segment mask in bits 8–12.
 fn run_shuffle(frame: &mut Frame<'_>, shuffle: &Shuffle, mask: u32) {
     let a = *u32::row(frame, shuffle.a);
+    let (from, valid) = sources(frame, shuffle, mask);
+    let mut out = [0; LANES];
+    lanes(mask).for_each(|lane| out[lane] = a[from[lane] % LANES]);
+    u32::put(frame, shuffle.d, mask, &out);
+    frame.put_predicate(shuffle.p, mask, valid);
+}
+
+/// The lane that each lane of `mask` takes its value from, its own where the one named is out of range; and where it is
+/// not.
+pub fn sources(frame: &Frame<'_>, shuffle: &Shuffle, mask: u32) -> ([usize; LANES], u32) {
     let b = *u32::row(frame, shuffle.b);
     let c = *u32::row(frame, shuffle.c);
-    let mut out = [0; LANES];
+    let mut from = [0; LANES];
     let mut valid = 0;
     for lane in lanes(mask) {
         let number = lane as u32;
@@ -170,13 +180,8 @@ fn run_shuffle(frame: &mut Frame<'_>, shuffle: &Shuffle, mask: u32) {
                 (source, source <= highest)
             }
         };
-        out[lane] = if ok {
-            a[source as usize % LANES]
-        } else {
-            a[lane]
-        };
+        from[lane] = if ok { source as usize % LANES } else { lane };
         valid |= if ok { BITS[lane] } else { 0 };
     }
-    u32::put(frame, shuffle.d, mask, &out);
-    frame.put_predicate(shuffle.p, mask, valid);
+    (from, valid)
 }

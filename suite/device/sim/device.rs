@@ -364,7 +364,7 @@ impl Device for SimDevice {
         self.launches += 1;
         self.decisions = machine.turns.left;
         self.executed += machine.executed;
-        for finding in machine.recorder.finish() {
+        for finding in machine.recorder.finish(machine.order.lost) {
             if self.findings.len() < MAX_FINDINGS {
                 self.findings.push(finding);
             }

@@ -61,8 +61,8 @@ impl Recorder {
         self.out_of_bounds > OUT_OF_BOUNDS_MAX
     }
 
-    /// In the order they were first seen.
-    pub fn finish(self) -> Vec<Finding> {
+    /// In the order they were first seen; `lost` if accesses were no longer followed at the end.
+    pub fn finish(self, lost: bool) -> Vec<Finding> {
         let hidden = self.hidden.len();
         let flooded = self.is_flooded();
         let mut all: Vec<Finding> = self
@@ -82,6 +82,10 @@ impl Recorder {
             last.detail.push(format!(
                 "{hidden} more instructions of this launch have findings"
             ));
+        }
+        if let (Some(last), true) = (all.last_mut(), lost) {
+            let line = "the launch has more accesses, or more memory, than are followed: not all races were looked for";
+            last.detail.push(line.to_owned());
         }
         let mut outside = all
             .iter_mut()

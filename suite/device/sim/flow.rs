@@ -265,6 +265,10 @@ fn intersect(dominator: &[Option<usize>], mut a: usize, mut b: usize) -> usize {
 pub struct Usage {
     pub reads: Vec<(Class, Row)>,
     pub writes: Vec<(Class, Row)>,
+    /// Whether it gives one of two by a predicate.
+    pub select: bool,
+    /// Whether it adds the condition code in.
+    pub carries: bool,
 }
 
 #[derive(Clone, PartialEq)]

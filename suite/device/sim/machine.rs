@@ -307,6 +307,8 @@ impl Machine<'_> {
             constants: self.constants,
             params: self.params,
             first_thread: (LANES * number) as u64,
+            taints: self.order.asked,
+            unwritten: [0; 4],
             order: self.order,
             who: Who {
                 slot: self.current,

@@ -39,6 +39,7 @@ mod reporter;
 mod residency;
 mod schedule;
 mod step;
+mod taint;
 #[cfg(test)]
 mod tests;
 mod turns;

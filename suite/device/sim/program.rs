@@ -7,6 +7,7 @@ use super::alu::Shape;
 use super::block::Shape as LaunchShape;
 use super::lanes::{Comparison, Operands};
 use super::lanes::{Row, Run};
+use super::taint::Flow;
 
 /// Index into [`Kernel::code`]; the length of the code stands for the end.
 pub type Pc = u32;
@@ -16,6 +17,8 @@ pub struct Kernel {
     pub code: Vec<Instruction>,
     /// One for each instruction.
     pub origin: Vec<Origin>,
+    /// What each instruction reads and writes.
+    pub flows: Vec<Flow>,
     pub rows: RowCounts,
     pub narrow_constants: Vec<(Row, u32)>,
     pub wide_constants: Vec<(Row, u64)>,

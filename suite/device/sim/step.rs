@@ -4,7 +4,7 @@ use super::collective;
 use super::findings::Recorder;
 use super::lanes::{FULL, Frame};
 use super::looks::{self, Seen};
-use super::memory::{Spaces, Violations};
+use super::memory::{Spaces, Violation, Violations, addresses};
 use super::program::{Access, Atomic, Instruction, Kind, Pc};
 use super::reporter::Reporter;
 use super::warp::Warp;
@@ -66,6 +66,9 @@ impl Running<'_> {
             } else {
                 u64::from(mask.count_ones())
             };
+            if self.warp.taint.any() {
+                self.follow(instruction, pc, mask);
+            }
             let mut next = pc + 1;
             if mask != 0 {
                 match &instruction.kind {
@@ -113,6 +116,11 @@ impl Running<'_> {
     fn load(&mut self, access: &Access, pc: Pc, mask: u32) {
         let violations = self.spaces.load(&mut self.frame, access, pc, mask);
         if violations.any() {
+            let (unwritten, address) = violations.of(Violation::Uninitialised);
+            if unwritten != 0 {
+                self.taint_load(access, pc, address);
+            }
+            let violations = violations.without(Violation::Uninitialised);
             self.report(access, pc, &violations);
         }
         self.conflicts(pc);
@@ -124,6 +132,9 @@ impl Running<'_> {
         let violations = self.spaces.store(&self.frame, access, pc, mask);
         if violations.any() {
             self.report(access, pc, &violations);
+        }
+        if self.warp.taint.any() {
+            self.taint_store(access, pc, mask);
         }
         self.conflicts(pc);
     }
@@ -138,7 +149,11 @@ impl Running<'_> {
 
     /// Whether memory has changed.
     fn atomic(&mut self, atomic: &Atomic, pc: Pc, mask: u32) -> bool {
+        let all = addresses(&self.frame, &atomic.address);
         let (violations, changed) = self.spaces.atomic(&mut self.frame, atomic, pc, mask);
+        if self.warp.taint.any() || self.spaces.unwritten[0] != 0 {
+            self.taint_atomic(atomic, pc, mask, &all);
+        }
         self.conflicts(pc);
         if violations.any() {
             let (space, bytes) = (atomic.address.space, u64::from(atomic.bytes));

@@ -8,6 +8,7 @@ use super::joins::{JoinId, Joins, NONE};
 use super::lanes::{FULL, LANES};
 use super::looks::{Looks, Seen};
 use super::program::Pc;
+use super::taint::Taint;
 
 /// Whether a warp has something to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,6 +71,8 @@ pub struct Warp {
     looks: Vec<Looks>,
     /// Priorities of splits, by their lowest lane, where the schedule goes by those.
     pub ranks: Vec<u64>,
+    /// Registers that hold what comes from memory never written.
+    pub taint: Taint,
 }
 
 impl Default for Warp {
@@ -93,6 +96,7 @@ impl Default for Warp {
             ran: 0,
             looks: Vec::new(),
             ranks: Vec::new(),
+            taint: Taint::default(),
         }
     }
 }
@@ -112,6 +116,7 @@ impl Warp {
         self.joins.clear();
         self.looks.clear();
         self.ranks.clear();
+        self.taint.clear();
         (self.meeting, self.turned, self.ran) = (0, 0, 0);
         self.exited = !active;
         (self.apart, self.force) = (apart, false);

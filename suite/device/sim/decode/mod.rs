@@ -22,6 +22,7 @@ use super::flow::{Blocks, Usage};
 use super::lanes::{FULL, TRUE};
 use super::memory::{CONST_WINDOW, LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW};
 use super::program::{Instruction, Kernel, Kind, Origin, ParamSlot, Pc, Space};
+use super::taint;
 use crate::image::ptx;
 use crate::outcome::Fault;
 use inline::Expanded;
@@ -87,7 +88,11 @@ pub fn decode(
             Fault::setup(format!("kernel {name}, PTX line {line}: `{text}`: {why}"))
         })?;
         code.push(decoded);
-        usage.push(decoder.rows.take_usage());
+        usage.push(Usage {
+            select: instruction.opcode == "selp",
+            carries: matches!(instruction.opcode.as_str(), "addc" | "subc" | "madc"),
+            ..decoder.rows.take_usage()
+        });
         origin.push(Origin {
             note: note.cloned(),
             ..from(instruction, module)
@@ -124,6 +129,7 @@ pub fn decode(
             .filter(|&row| !rows.is_preset(row))
             .collect(),
         decisive: decisive::rows(&code, &usage),
+        flows: taint::flows(&code, &usage, counts),
         code,
         origin,
         rows: counts,

@@ -50,6 +50,12 @@ impl Violations {
         self.masks != [0; 4]
     }
 
+    /// Leaves one kind out.
+    pub fn without(mut self, violation: Violation) -> Self {
+        self.masks[violation as usize] = 0;
+        self
+    }
+
     /// The lanes, and the address of the first of them.
     pub fn of(&self, violation: Violation) -> (u32, u64) {
         (
@@ -159,7 +165,10 @@ impl Spaces<'_> {
                 offsets: &offsets,
                 consecutive: reach.consecutive,
             };
-            if region.is_complete() || all_written(region, lanes, mask, bytes as usize) {
+            let written = region.is_complete()
+                || !self.taints
+                || all_written(region, lanes, mask, bytes as usize);
+            if written {
                 load_together(region, lanes, frame, access, mask);
                 self.watch_load(reach.place, lanes, access, pc, mask);
                 return Violations::default();
@@ -179,6 +188,7 @@ impl Spaces<'_> {
         let all = addresses(frame, &access.address);
         let mut violations = Violations::default();
         let size = u64::from(access.bytes);
+        self.unwritten = [0; 4];
         for lane in lanes(mask) {
             let place = self.check(access, lane, all[lane], &mut violations);
             if let Some((place, offset)) = place {
@@ -195,12 +205,13 @@ impl Spaces<'_> {
                     Some((place, offset)) => {
                         let at = (offset + index as u64 * size) as usize;
                         let region = self.region(place);
-                        if place != Place::Local
-                            && !region.is_written(at, usize::from(access.bytes))
-                        {
+                        let written = region.is_written(at, usize::from(access.bytes));
+                        let value = region.read(at, usize::from(access.bytes));
+                        if self.taints && !written {
                             violations.note(Violation::Uninitialised, lane, all[lane]);
+                            self.unwritten[index] |= BITS[lane];
                         }
-                        region.read(at, usize::from(access.bytes))
+                        value
                     }
                     None => 0,
                 };

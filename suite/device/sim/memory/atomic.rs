@@ -1,6 +1,6 @@
 //! Atomic read-modify-write, lane after lane.
 
-use super::super::lanes::{Frame, lanes};
+use super::super::lanes::{BITS, Frame, lanes};
 use super::super::program::{Atomic, AtomicOp, Pc};
 use super::access::{Violation, Violations, addresses};
 use super::spaces::{Place, Spaces};
@@ -16,6 +16,7 @@ impl Spaces<'_> {
         mask: u32,
     ) -> (Violations, bool) {
         self.watch_release(atomic.semantics, mask);
+        self.unwritten = [0; 4];
         let all = addresses(frame, &atomic.address);
         let bytes = u64::from(atomic.bytes);
         let space = atomic.address.space;
@@ -40,13 +41,6 @@ impl Spaces<'_> {
             });
             let old = match found {
                 Some((place, offset)) => {
-                    if place != Place::Local
-                        && !self
-                            .region(place)
-                            .is_written(offset as usize, bytes as usize)
-                    {
-                        violations.note(Violation::Uninitialised, lane, all[lane]);
-                    }
                     let offset = offset as usize;
                     let at = At {
                         place,
@@ -54,7 +48,17 @@ impl Spaces<'_> {
                         offset,
                     };
                     self.watch_atomic(at, atomic, pc);
+                    let size = bytes as usize;
+                    let fresh = self.taints && !self.region(place).is_written(offset, size);
                     let (old, new) = self.update(frame, atomic, lane, place, offset);
+                    if fresh && matches!(place, Place::Global(_)) {
+                        violations.note(Violation::Uninitialised, lane, all[lane]);
+                    } else if fresh {
+                        self.unwritten[0] |= BITS[lane];
+                        if atomic.op != AtomicOp::Exchange {
+                            self.region_mut(place).mark_unwritten(offset, size);
+                        }
+                    }
                     changed |= old != new;
                     old
                 }

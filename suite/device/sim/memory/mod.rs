@@ -16,7 +16,7 @@ mod watch;
 pub use access::{Violation, Violations, addresses};
 pub use global::GlobalMemory;
 pub use region::Region;
-pub use spaces::Spaces;
+pub use spaces::{Place, Spaces};
 
 /// log2 of the bytes of a slot.
 const SLOT_SHIFT: u32 = 36;

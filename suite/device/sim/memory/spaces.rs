@@ -20,6 +20,10 @@ pub struct Spaces<'a> {
     pub first_thread: u64,
     pub order: &'a mut Order,
     pub who: Who,
+    /// Whether it is of interest what was never written.
+    pub taints: bool,
+    /// Of the last load that met bytes never written, by element: the lanes.
+    pub unwritten: [u32; 4],
 }
 
 /// A region as seen by one warp.
@@ -107,6 +111,18 @@ impl Spaces<'_> {
             Place::Local => self.local_bytes - offset % self.local_bytes.max(1),
             _ => (self.region(place).len() as u64).saturating_sub(offset),
         }
+    }
+
+    /// Takes bytes for never written again, as what was stored there is no better; except in global memory. Gives where
+    /// they are.
+    pub fn forget(&mut self, space: Space, lane: usize, address: u64, bytes: u64) -> Option<Place> {
+        let (place, offset) = self.locate(space, lane, address)?;
+        let fits = address & (bytes - 1) == 0 && self.room(place, offset) >= bytes;
+        if fits && matches!(place, Place::Shared | Place::Local) {
+            self.region_mut(place)
+                .mark_unwritten(offset as usize, bytes as usize);
+        }
+        fits.then_some(place)
     }
 
     /// For a finding's message.

@@ -9,6 +9,9 @@ use super::spaces::{Place, Spaces};
 use crate::device;
 use crate::terms::FindingKind;
 
+/// A region beyond this is not followed: what is kept of each word is six times as large.
+const MAX_FOLLOWED_BYTES: usize = 256 << 20;
+
 /// Where one lane's access went.
 #[derive(Clone, Copy)]
 pub(super) struct At {
@@ -51,6 +54,10 @@ impl Spaces<'_> {
             _ => None,
         };
         let touch = order.touch(who, pc, semantics, allocation, writes)?;
+        if region.len() > MAX_FOLLOWED_BYTES {
+            order.lost = true;
+            return None;
+        }
         region.accesses.fit(region.len());
         Some((order, region, touch))
     }

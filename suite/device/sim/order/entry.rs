@@ -23,7 +23,6 @@ pub const NC: u32 = 1 << 30;
 pub const MULTI: u32 = 1 << 31;
 pub const LANE: u32 = 31 << LANE_SHIFT;
 pub const BYTES: u32 = 15 << MASK_SHIFT;
-pub const SCOPE: u32 = 3 << SCOPE_SHIFT;
 
 /// An access to bytes of one granule. Its stamp is `time << 5 | warp`: for shared memory the block's time, for global
 /// memory the number of a segment, which names block and time. Stamp 0 is no access.

@@ -7,9 +7,11 @@
 
 use std::collections::HashMap;
 
-use super::super::program::Scope;
+use super::super::program::{Scope, Semantics};
 use super::clock::WarpClock;
 use super::nodes::{NodeId, Nodes};
+use super::touch::Touch;
+use super::{Order, Who};
 
 /// Locations of one space; past them the launch's detection ends.
 const MAX_LOCATIONS: usize = 1 << 22;
@@ -165,4 +167,56 @@ pub fn fence(warp: &mut WarpClock, lanes: u32, scope: Scope, block: u32, nodes: 
         seen.lanes != 0
     });
     warp.pending = pending;
+}
+
+impl Order {
+    /// Strong accesses of lanes synchronise.
+    pub fn strong_read(&mut self, touch: &Touch, semantics: Semantics, lane: usize, offset: u64) {
+        if semantics.scope == Scope::Weak || self.nodes.is_empty() {
+            return;
+        }
+        let access = self.strong(touch, semantics, lane, offset);
+        let block = &mut self.blocks[touch.who.slot];
+        let warp = &mut block.warps[touch.who.warp];
+        let locations = if touch.allocation.is_none() {
+            &block.locations
+        } else {
+            &self.locations
+        };
+        locations.read(access, semantics.acquire, warp, &mut self.nodes);
+    }
+
+    pub fn strong_write(
+        &mut self,
+        touch: &Touch,
+        semantics: Semantics,
+        lane: usize,
+        offset: u64,
+        atomic: bool,
+    ) {
+        if semantics.scope == Scope::Weak || self.nodes.is_empty() {
+            return;
+        }
+        let access = self.strong(touch, semantics, lane, offset);
+        let Who { slot, warp } = touch.who;
+        let block = &mut self.blocks[slot];
+        let number = block.number;
+        let released = block.warps[warp].released(warp, lane, number, &mut self.nodes);
+        let locations = if touch.allocation.is_none() {
+            &mut block.locations
+        } else {
+            &mut self.locations
+        };
+        locations.write(access, released, atomic, &mut self.nodes);
+        self.bound(slot);
+    }
+
+    fn strong(&self, touch: &Touch, semantics: Semantics, lane: usize, offset: u64) -> Strong {
+        Strong {
+            place: touch.place(offset),
+            block: self.blocks[touch.who.slot].number,
+            lane,
+            scope: semantics.scope,
+        }
+    }
 }

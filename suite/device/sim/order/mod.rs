@@ -1,12 +1,13 @@
 //! Data races, found by happens-before: whether two accesses that conflict are ordered, in whatever schedule ran.
 //!
 //! Owns what threads know of each other (`clock`), what releases pass on (`nodes`, `location`), the last accesses of
-//! each word (`shadow`, `entry`), and the check of an access against them (`touch`). The order is that of the PTX ISA's
+//! each word (`shadow`, `entry`), and the check of an access against them (`touch`, `conflict`). The order is that of the PTX ISA's
 //! memory consistency model: program order, barriers, `bar.warp.sync`, and release and acquire patterns whose scopes
 //! include each other. As in FastTrack (Flanagan and Freund, 2009), a cell mostly holds one access, not a vector of all
 //! threads' clocks. Where a bound is reached accesses count as ordered: what is found is always so.
 
 mod clock;
+mod conflict;
 mod entry;
 mod location;
 mod nodes;
@@ -20,9 +21,10 @@ use location::Locations;
 use nodes::Nodes;
 
 use super::program::Scope;
+pub use conflict::Conflict;
 pub use entry::Entry;
 pub use shadow::{GRANULE, Shadow};
-pub use touch::{Conflict, Row, Touch};
+pub use touch::{Row, Touch};
 
 /// Segments of one launch; past them its detection ends.
 const MAX_SEGMENTS: usize = 1 << 25;
@@ -37,6 +39,8 @@ struct Segment {
 /// The order of the accesses of one device.
 #[derive(Debug, Default)]
 pub struct Order {
+    /// Whether detectors are wanted.
+    pub asked: bool,
     /// Whether the launch's accesses are followed.
     pub on: bool,
     /// Whether they no longer are, as a bound was reached.
@@ -74,7 +78,7 @@ impl Order {
         if anew {
             self.first = 1;
         }
-        (self.on, self.lost) = (on, false);
+        (self.asked, self.on, self.lost) = (on, on, false);
         self.run = (self.first, 0);
         self.indices.clear();
         self.nodes.clear();

@@ -29,13 +29,13 @@ impl Reporter<'_> {
         let place = spaces.describe(space, conflict.lane, address, 4);
         let (new, old) = (verb(conflict.writes), verb(conflict.other_writes));
         let message = match conflict.kind {
-            FindingKind::Stale => format!(
-                "stale read: {place}, which this launch writes, is read through the read-only cache"
-            ),
+            FindingKind::Stale => {
+                format!("a read through the read-only cache {place}, which this launch writes")
+            }
             FindingKind::ValueRace => format!(
-                "value-preserving race: {new} {place}, not ordered with {old} of another thread; the value stays"
+                "{new} {place}, not ordered with {old} of another thread; the value there stays"
             ),
-            _ => format!("race: {new} {place}, not ordered with {old} of another thread"),
+            _ => format!("{new} {place}, not ordered with {old} of another thread"),
         };
         let order = &*spaces.order;
         let block = order

@@ -1,49 +1,27 @@
 //! One instruction's accesses against those before: each word's cells are read, compared and brought up to date.
 
-use super::super::lanes::{FULL, LANES};
+use super::super::lanes::LANES;
 use super::super::program::{Pc, Scope, Semantics};
 use super::entry::{
     BYTES, Entry, LANE, MULTI, NC, SAME, SIDE, WARP_BITS, WIDE, lane_info, shared_info,
 };
-use super::location::Strong;
-use super::nodes::Sought;
-use super::shadow::{GRANULE, List, Shadow, Side};
+use super::shadow::{GRANULE, Shadow};
 use super::{MAX_SEGMENTS, Order, Segment, Who};
-use crate::terms::FindingKind;
 
 /// The bits of a stamp that tell the warp.
 const WARPS: u32 = (1 << WARP_BITS) - 1;
-/// Conflicts noted of one instruction.
-const NOTED: usize = 32;
-
-/// Two accesses that are not ordered.
-#[derive(Clone, Copy, Debug)]
-pub struct Conflict {
-    pub kind: FindingKind,
-    pub lane: usize,
-    pub granule: usize,
-    /// The allocation; none in shared memory.
-    pub allocation: Option<usize>,
-    pub writes: bool,
-    pub scope: Scope,
-    /// The earlier one, and whether it wrote.
-    pub other: Entry,
-    pub other_writes: bool,
-    /// Who made the earlier one, and when.
-    sought: Sought,
-}
 
 /// What an instruction does to memory, and what its warp knows.
 #[derive(Clone, Copy, Debug)]
 pub struct Touch {
-    who: Who,
-    writes: bool,
+    pub(super) who: Who,
+    pub(super) writes: bool,
     /// In global memory, whose stamps hold segments; none in shared memory, whose stamps hold times.
-    allocation: Option<usize>,
-    stamp: u32,
-    info: u32,
+    pub(super) allocation: Option<usize>,
+    pub(super) stamp: u32,
+    pub(super) info: u32,
     /// Stamps up to this are ordered before, whoever made them, and for every thread that may still come.
-    limit: u32,
+    pub(super) limit: u32,
     /// Weak, of whole words, so that it may take the place of any access that it follows.
     plain: bool,
     /// Stamps from the first on, so many, are ordered before.
@@ -99,7 +77,7 @@ impl Touch {
     }
 
     /// A location for strong accesses.
-    fn place(&self, offset: u64) -> (usize, u64) {
+    pub(super) fn place(&self, offset: u64) -> (usize, u64) {
         (self.allocation.unwrap_or(usize::MAX), offset)
     }
 }
@@ -189,44 +167,6 @@ impl Order {
             self.lose();
         }
         stamp
-    }
-
-    fn sought(&self, touch: &Touch, entry: Entry) -> Sought {
-        let (block, time) = if touch.allocation.is_none() {
-            (self.blocks[touch.who.slot].number, entry.time())
-        } else {
-            let segment = self.segments[(entry.time() - self.first) as usize];
-            (segment.block, segment.time)
-        };
-        Sought {
-            block,
-            warp: entry.warp(),
-            lanes: if entry.has(MULTI) {
-                FULL
-            } else {
-                1 << entry.lane()
-            },
-            time,
-        }
-    }
-
-    /// Whether an access of a lane comes after an earlier one.
-    fn knows(&mut self, touch: &Touch, lane: usize, entry: Entry) -> bool {
-        if entry.stamp <= touch.limit {
-            return true;
-        }
-        let sought = self.sought(touch, entry);
-        let Who { slot, warp } = touch.who;
-        let block = &self.blocks[slot];
-        let group = block.warps[warp].group(lane);
-        if block.number == sought.block {
-            let own = sought.warp == warp && sought.lanes == 1 << lane;
-            if own || group.knows(warp, sought) {
-                return true;
-            }
-        }
-        let acquired = group.acquired;
-        self.nodes.know(acquired, sought)
     }
 
     /// All lanes access words that follow each other. `same` has a bit for each lane whose write changes nothing.
@@ -327,162 +267,6 @@ impl Order {
         };
         if !done {
             self.compare(shadow, touch, lane, granule, entry);
-        }
-    }
-
-    #[inline(never)]
-    fn compare(
-        &mut self,
-        shadow: &mut Shadow,
-        touch: &Touch,
-        lane: usize,
-        granule: usize,
-        entry: Entry,
-    ) {
-        let mut writes = shadow.get(Side::Writes, granule);
-        let mut reads = shadow.get(Side::Reads, granule);
-        reads.extend(shadow.get(Side::Others, granule));
-        self.against(touch, lane, granule, entry, (&writes, true));
-        if touch.writes {
-            self.against(touch, lane, granule, entry, (&reads, false));
-            self.make_room(touch, lane, entry, &mut writes);
-            writes.push(entry);
-            shadow.set(Side::Writes, granule, &writes);
-            // Reads of these bytes came before this write, or were found.
-            reads.retain(|old| old.stamp > touch.limit && old.mask() & !entry.mask() != 0);
-        } else if !reads.merge(entry, MULTI) {
-            self.make_room(touch, lane, entry, &mut reads);
-            reads.push(entry);
-        }
-        shadow.set(Side::Reads, granule, &reads);
-        shadow.set(Side::Others, granule, &List::default());
-    }
-
-    /// Drops what a later access need not be compared with: it meets the new one too, and for the same reason.
-    fn make_room(&mut self, touch: &Touch, lane: usize, entry: Entry, list: &mut List) {
-        list.retain(|old| {
-            let covered = old.mask() & !entry.mask() == 0
-                && old.scope() >= entry.scope()
-                && (entry.has(NC) || !old.has(NC));
-            old.stamp > touch.limit && !(covered && self.knows(touch, lane, old))
-        });
-    }
-
-    /// Finds conflicts with the accesses of a cell.
-    fn against(
-        &mut self,
-        touch: &Touch,
-        lane: usize,
-        granule: usize,
-        entry: Entry,
-        (list, other_writes): (&List, bool),
-    ) {
-        for &old in list.all() {
-            if old.mask() & entry.mask() == 0 || old.stamp <= touch.limit {
-                continue;
-            }
-            let kind = if entry.has(NC) || old.has(NC) {
-                FindingKind::Stale
-            } else if self.knows(touch, lane, old) || self.is_strong(touch, entry, old) {
-                continue;
-            } else if (if touch.writes { entry } else { old }).has(SAME) {
-                FindingKind::ValueRace
-            } else {
-                FindingKind::Race
-            };
-            if self.conflicts.len() >= NOTED {
-                return;
-            }
-            self.conflicts.push(Conflict {
-                kind,
-                lane,
-                granule,
-                allocation: touch.allocation,
-                writes: touch.writes,
-                scope: entry.scope(),
-                other: old,
-                other_writes,
-                sought: self.sought(touch, old),
-            });
-        }
-    }
-
-    /// The block that made the earlier access of a conflict; none for the block of the later one.
-    pub fn other_block(&self, who: Who, conflict: &Conflict) -> Option<[u32; 3]> {
-        let number = conflict.sought.block;
-        (number != self.blocks[who.slot].number).then(|| self.indices[number as usize])
-    }
-
-    /// The widest scope of a fence that the thread of the earlier access has made since.
-    pub fn fenced(&self, conflict: &Conflict) -> Scope {
-        self.nodes.fenced(conflict.sought)
-    }
-
-    /// Whether the earlier access was made by the same instruction as the later one, another lane's.
-    pub fn is_together(touch: &Touch, conflict: &Conflict) -> bool {
-        let other = conflict.other;
-        conflict.other_writes && other.stamp == touch.stamp && other.has_pc_of(touch.info)
-    }
-
-    /// Whether both are strong, reach each other's thread, and access the same bytes: morally strong, in the words of
-    /// the PTX ISA.
-    fn is_strong(&self, touch: &Touch, new: Entry, old: Entry) -> bool {
-        let near = self.sought(touch, old).block == self.blocks[touch.who.slot].number;
-        let reach = match new.scope().min(old.scope()) {
-            Scope::Weak => false,
-            Scope::Block => near,
-            Scope::Device => true,
-        };
-        reach && new.mask() == old.mask() && new.has(WIDE) == old.has(WIDE)
-    }
-
-    /// Strong accesses of lanes synchronise.
-    pub fn strong_read(&mut self, touch: &Touch, semantics: Semantics, lane: usize, offset: u64) {
-        if semantics.scope == Scope::Weak || self.nodes.is_empty() {
-            return;
-        }
-        let access = self.strong(touch, semantics, lane, offset);
-        let block = &mut self.blocks[touch.who.slot];
-        let warp = &mut block.warps[touch.who.warp];
-        let locations = if touch.allocation.is_none() {
-            &block.locations
-        } else {
-            &self.locations
-        };
-        locations.read(access, semantics.acquire, warp, &mut self.nodes);
-    }
-
-    pub fn strong_write(
-        &mut self,
-        touch: &Touch,
-        semantics: Semantics,
-        lane: usize,
-        offset: u64,
-        atomic: bool,
-    ) {
-        if semantics.scope == Scope::Weak || self.nodes.is_empty() {
-            return;
-        }
-        let access = self.strong(touch, semantics, lane, offset);
-        let Who { slot, warp } = touch.who;
-        let block = &mut self.blocks[slot];
-        let number = block.number;
-        let released = block.warps[warp].released(warp, lane, number, &mut self.nodes);
-        let locations = if touch.allocation.is_none() {
-            &mut block.locations
-        } else {
-            &mut self.locations
-        };
-        locations.write(access, released, atomic, &mut self.nodes);
-        self.bound(slot);
-    }
-
-    fn strong(&self, touch: &Touch, semantics: Semantics, lane: usize, offset: u64) -> Strong {
-        Strong {
-            place: touch.place(offset),
-            block: self.blocks[touch.who.slot].number,
-            lane,
-            scope: semantics.scope,
         }
     }
 }

@@ -126,7 +126,9 @@ fn local_memory_is_each_threads_own() {
 fn a_read_of_poison_is_found() {
     let store =
         "mul.wide.u32 %d1, %r31, 4; add.u64 %d1, %d1, %d31; st.global.u32 [%d1], %r31; bar.sync 0;";
-    let (got, findings) = on_poison(&format!("{store} ld.global.u32 %r1, [%d1+4];"));
+    let (got, findings) = on_poison(&format!(
+        "{store} ld.global.u32 %r1, [%d1+4]; st.global.u32 [%d1+4], %r1;"
+    ));
     assert_eq!(got[31..], [31, 0xdbdb_dbdb]);
     assert_eq!(kinds(&findings), [FindingKind::Uninitialised]);
     assert_eq!(findings[0].site.as_ref().unwrap().thread, [31, 0, 0]);
@@ -138,7 +140,12 @@ fn a_read_of_poison_is_found() {
     let byte = "@%p9 st.global.u8 [%d31+4], 1; bar.sync 0; ld.global.u8 %r1, [%d31+4];";
     assert_eq!(on_poison(byte).1, []);
     assert_eq!(
-        kinds(&on_poison(&format!("{byte} ld.global.u32 %r1, [%d31+4];")).1),
+        kinds(
+            &on_poison(&format!(
+                "{byte} ld.global.u32 %r1, [%d31+4]; setp.eq.u32 %p1, %r1, 3; @%p1 ret;"
+            ))
+            .1
+        ),
         [FindingKind::Uninitialised]
     );
     assert_eq!(
@@ -150,7 +157,7 @@ fn a_read_of_poison_is_found() {
 #[test]
 fn shared_memory_starts_unwritten_in_every_block() {
     let body = ".shared .align 4 .b8 s[128]; mul.lo.u32 %r1, %r31, 4; mov.u32 %r2, s; add.u32 %r1, %r1, %r2;
-        st.shared.u32 [%r1], %r31; ld.shared.u32 %r3, [%r1];";
+        st.shared.u32 [%r1], %r31; ld.shared.u32 %r3, [%r1]; setp.eq.u32 %p2, %r3, 77; @%p2 ret;";
     assert_eq!(run(body, 32, 1).1, []);
     let text = kernel(
         "",

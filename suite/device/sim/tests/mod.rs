@@ -23,6 +23,7 @@ mod schedules;
 mod single_pass;
 mod splits;
 mod tables;
+mod taint;
 mod waits;
 mod warps;
 
