@@ -204,6 +204,9 @@ impl Running<'_> {
             let lanes = (there, named, absent);
             self.at.membermask(self.recorder, pc, lanes, detail);
         }
+        if self.warp.taint.any() {
+            self.follow(&self.at.kernel.code[pc as usize], pc, there);
+        }
         collective::run(&mut self.frame, kind, there, named);
         if matches!(kind, Kind::WarpSync { .. }) {
             let live = self.warp.live();

@@ -66,7 +66,7 @@ impl Running<'_> {
             } else {
                 u64::from(mask.count_ones())
             };
-            if self.warp.taint.any() {
+            if self.warp.taint.any() && !meets(&instruction.kind) {
                 self.follow(instruction, pc, mask);
             }
             let mut next = pc + 1;
@@ -224,6 +224,14 @@ impl Running<'_> {
         }
         Ok(None)
     }
+}
+
+/// Whether lanes wait for each other there, and what it gives is known once they have met.
+fn meets(kind: &Kind) -> bool {
+    matches!(
+        kind,
+        Kind::Shuffle(_) | Kind::Vote { .. } | Kind::Match { .. }
+    )
 }
 
 /// Whether an instruction shows others something, or is shown it.
