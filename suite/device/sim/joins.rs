@@ -10,9 +10,9 @@ use super::program::Pc;
 use super::warp::{Split, Wait};
 
 /// Index of a join.
-pub type JoinId = u8;
+pub type JoinId = u32;
 /// Of lanes that no join expects: they meet by leaving the kernel.
-pub const NONE: JoinId = u8::MAX;
+pub const NONE: JoinId = JoinId::MAX;
 
 #[derive(Clone, Copy, Debug)]
 struct Join {
@@ -28,14 +28,13 @@ struct Join {
 
 impl Join {
     /// Lanes it has held, as a split of its parent.
-    fn split(&self) -> Split {
-        Split {
-            pc: self.pc,
-            active: self.arrived,
-            reconverge: self.reconverge,
-            join: self.parent,
-            wait: Wait::Nothing,
-        }
+    #[inline(always)]
+    fn put(&self, split: &mut Split) {
+        split.pc = self.pc;
+        split.active = self.arrived;
+        split.reconverge = self.reconverge;
+        split.join = self.parent;
+        split.wait = Wait::Nothing;
     }
 }
 
@@ -83,17 +82,18 @@ impl Joins {
 
     /// Holds lanes that have come.
     pub fn hold(&mut self, id: JoinId, lanes: u32) {
-        self.all[usize::from(id)].arrived |= lanes;
+        self.all[id as usize].arrived |= lanes;
     }
 
-    /// The lanes of a join that are all there, as a split of its parent; a join without lanes is gone.
-    pub fn take_complete(&mut self, id: JoinId) -> Option<Split> {
-        let join = self.all[usize::from(id)];
+    /// Lets the lanes of a join go on as one, as a split of its parent, if all are there. A join without lanes is gone.
+    pub fn close(&mut self, id: JoinId, split: &mut Split) -> bool {
+        let join = &self.all[id as usize];
         if join.arrived != join.expected {
-            return None;
+            return false;
         }
         self.used &= !(1 << id);
-        (join.arrived != 0).then(|| join.split())
+        join.put(split);
+        join.arrived != 0
     }
 
     /// Lanes leave the kernel: those that waited for them alone go on.
@@ -102,7 +102,10 @@ impl Joins {
             if self.is_used(id) {
                 self.all[id].expected &= !mask;
                 self.all[id].arrived &= !mask;
-                parked.extend(self.take_complete(id as JoinId));
+                let mut split = Split::default();
+                if self.close(id as JoinId, &mut split) {
+                    parked.push(split);
+                }
             }
         }
     }
@@ -118,7 +121,9 @@ impl Joins {
             released |= join.arrived;
             self.all[id].expected &= !join.arrived;
             self.all[id].arrived = 0;
-            parked.push(join.split());
+            let mut split = Split::default();
+            join.put(&mut split);
+            parked.push(split);
         }
         released
     }
@@ -127,7 +132,7 @@ impl Joins {
     fn holds_within(&self, id: usize) -> bool {
         let inside = |mut at: usize| {
             while self.all[at].parent != NONE {
-                at = usize::from(self.all[at].parent);
+                at = self.all[at].parent as usize;
                 if at == id {
                     return true;
                 }

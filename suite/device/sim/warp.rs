@@ -20,9 +20,10 @@ pub enum State {
 }
 
 /// What a split waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Wait {
     /// It can run.
+    #[default]
     Nothing,
     /// At the `.sync` instruction `pc`, for the live lanes it names.
     Lanes {
@@ -37,7 +38,7 @@ pub enum Wait {
 }
 
 /// Lanes that go on together from `pc`, until they reach `reconverge`.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Split {
     pub pc: Pc,
     pub active: u32,
@@ -162,38 +163,33 @@ impl Warp {
 
     /// Some active lanes go to `target`, the rest to the next instruction; they meet again at `meet`.
     pub fn diverge(&mut self, taken: u32, target: Pc, meet: Pc) {
-        let now = self.now;
         let (meet, join) = self.join_for(meet);
-        let other = Split {
-            pc: target,
-            active: taken,
-            reconverge: meet,
-            join,
-            wait: Wait::Nothing,
-        };
         // A side that starts at the meeting point has nothing to run.
         if target == meet && join != NONE {
             self.joins.hold(join, taken);
         } else {
-            self.parked.push(other);
+            self.parked.push(Split {
+                pc: target,
+                active: taken,
+                reconverge: meet,
+                join,
+                wait: Wait::Nothing,
+            });
         }
-        self.now = Split {
-            pc: now.pc + 1,
-            active: now.active & !taken,
-            ..other
-        };
+        self.now.pc += 1;
+        self.now.active &= !taken;
+        (self.now.reconverge, self.now.join) = (meet, join);
     }
 
     /// Where the running lanes meet if they part here: at a join of theirs, or a new one.
     fn join_for(&mut self, meet: Pc) -> (Pc, JoinId) {
-        let now = self.now;
         if !self.apart
-            && meet != now.reconverge
-            && let Some(id) = self.joins.make(meet, &now)
+            && meet != self.now.reconverge
+            && let Some(id) = self.joins.make(meet, &self.now)
         {
             return (meet, id);
         }
-        (now.reconverge, now.join)
+        (self.now.reconverge, self.now.join)
     }
 
     /// Lanes leave the kernel, and all joins.
@@ -218,11 +214,8 @@ impl Warp {
 
     fn settle_slowly(&mut self) -> bool {
         loop {
-            if self.now.active == 0 {
-                let Some(next) = self.take_ready() else {
-                    return false;
-                };
-                self.now = next;
+            if self.now.active == 0 && !self.take_ready() {
+                return false;
             }
             if self.now.pc != self.now.reconverge {
                 return true;
@@ -233,19 +226,25 @@ impl Warp {
             }
             self.joins.hold(self.now.join, self.now.active);
             self.now.active = 0;
-            if let Some(split) = self.joins.take_complete(self.now.join) {
-                self.now = split;
-            }
+            self.joins.close(self.now.join, &mut self.now);
         }
     }
 
-    fn take_ready(&mut self) -> Option<Split> {
+    /// Runs the last split that can.
+    fn take_ready(&mut self) -> bool {
         let ready = |split: &Split| split.wait == Wait::Nothing;
-        if self.parked.last().is_some_and(ready) {
-            return self.parked.pop();
+        let last = self.parked.len().wrapping_sub(1);
+        match self.parked.get(last) {
+            Some(split) if ready(split) => {
+                self.now = *split;
+                self.parked.truncate(last);
+            }
+            _ => match self.parked.iter().rposition(ready) {
+                Some(at) => self.now = self.parked.remove(at),
+                None => return false,
+            },
         }
-        let at = self.parked.iter().rposition(ready)?;
-        Some(self.parked.remove(at))
+        true
     }
 
     /// Finds the state it is in. Lanes that joins hold are let go where nothing else can run.
