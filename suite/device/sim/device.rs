@@ -41,6 +41,8 @@ pub struct SimDevice {
     findings: Vec<Finding>,
     /// Thread instructions since the device was made.
     executed: u64,
+    /// Warp instructions since the device was made.
+    spent: u64,
     stamps: Vec<u64>,
     fuel: u64,
     schedule: Schedule,
@@ -73,6 +75,7 @@ impl SimDevice {
             blocks: Vec::new(),
             findings: Vec::new(),
             executed: 0,
+            spent: 0,
             stamps: Vec::new(),
             fuel: FUEL,
             schedule: Schedule::default(),
@@ -84,6 +87,16 @@ impl SimDevice {
     pub fn with_budget(mut self, warp_instructions: u64) -> Self {
         self.fuel = warp_instructions;
         self
+    }
+
+    /// As [`SimDevice::with_budget`], for the launches that follow.
+    pub fn set_budget(&mut self, warp_instructions: u64) {
+        self.fuel = warp_instructions;
+    }
+
+    /// Warp instructions run since the device was made.
+    pub fn spent(&self) -> u64 {
+        self.spent
     }
 
     /// Sets the schedule of the launches that follow.
@@ -314,6 +327,7 @@ impl Device for SimDevice {
         };
         let ran = machine.run();
         self.executed += machine.executed;
+        self.spent += self.fuel - machine.fuel;
         for finding in machine.recorder.finish() {
             if self.findings.len() < MAX_FINDINGS {
                 self.findings.push(finding);

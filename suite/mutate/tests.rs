@@ -1,0 +1,1 @@
+//! Mutation of whole suites, small ones.
