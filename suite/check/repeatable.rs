@@ -16,7 +16,7 @@ use crate::value::{Array, ArrayRef};
 /// runs.run(ArrayRef::I32(&[1, 2])).unwrap();
 /// assert!(runs.findings().is_empty());
 /// ```
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Repeatable {
     first: Option<Array>,
     runs: u32,

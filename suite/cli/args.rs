@@ -5,9 +5,11 @@ use std::time::Duration;
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
+use crate::device::sim::Schedule;
 use crate::mutate::Operator;
 use crate::runner::{
-    DeviceChoice, Options, UsageError, parse_images, parse_profile, parse_timeout,
+    DeviceChoice, Options, ScheduleChoice, UsageError, parse_count, parse_images, parse_profile,
+    parse_seed, parse_timeout,
 };
 use crate::terms::{ImageKind, Profile};
 
@@ -20,7 +22,8 @@ Exit codes, the first that applies:
   0  passed
 
 Environment: CUDA_GATES_DEVICE, CUDA_GATES_PROFILE, CUDA_GATES_IMAGE, CUDA_GATES_REPORTS,
-CUDA_GATES_TIMEOUT, CUDA_GATES_SPECS and CUDA_GATES_KERNELS are read where the argument is not given.";
+CUDA_GATES_TIMEOUT, CUDA_GATES_SPECS, CUDA_GATES_KERNELS, CUDA_GATES_SCHEDULES, CUDA_GATES_SEED and
+CUDA_GATES_SCHEDULE are read where the argument is not given.";
 
 const MUTATE_EXIT_CODES: &str = "\
 Exit codes, the first that applies:
@@ -102,9 +105,11 @@ pub(super) struct Run {
     /// The archive's folder [default: reports].
     #[arg(long, value_name = "DIR")]
     pub reports: Option<PathBuf>,
-    /// A case's deadline, seconds [default: 120].
+    /// A case's deadline, seconds; under several schedules, each one's [default: 120].
     #[arg(long, value_name = "SECONDS", value_parser = parse_timeout)]
     pub timeout: Option<Duration>,
+    #[command(flatten)]
+    pub schedules: Schedules,
     /// Hash the card's UUID and serial number in everything that is written; leave out process ids and the names of
     /// home folders.
     #[arg(long)]
@@ -120,10 +125,10 @@ pub(super) struct Mutate {
     #[arg(value_name = "SUITE")]
     pub suites: Vec<String>,
     /// Schedules of the simulated device that a survivor is tried under, the fair one among them.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = parse_count)]
     pub schedules: u32,
     /// What the schedules are drawn from.
-    #[arg(long, value_name = "SEED", default_value_t = 0)]
+    #[arg(long, value_name = "SEED", default_value_t = 0, value_parser = parse_seed)]
     pub seed: u64,
     /// Kinds of changes, with commas [default: all].
     #[arg(long, value_name = "NAMES", value_parser = operators)]
@@ -171,6 +176,20 @@ fn percent(text: &str) -> Result<f64, String> {
     value
         .filter(|value| (0.0..=100.0).contains(value))
         .ok_or_else(|| format!("`{text}` is no percentage from 0 to 100"))
+}
+
+/// Which schedules of the simulated device every case takes.
+#[derive(Debug, Args)]
+pub(super) struct Schedules {
+    /// Run every case under this many schedules of the simulated device, the first of them fair [default: 1].
+    #[arg(long, value_name = "N", value_parser = parse_count)]
+    pub schedules: Option<u32>,
+    /// What the schedules are drawn from [default: 0]. Without --schedules: run under one that is not the fair one.
+    #[arg(long, value_name = "SEED", value_parser = parse_seed)]
+    pub seed: Option<u64>,
+    /// Run under this schedule of the simulated device alone, as a failure prints it.
+    #[arg(long, value_name = "SCHEDULE", conflicts_with_all = ["schedules", "seed"])]
+    pub schedule: Option<Schedule>,
 }
 
 /// What chooses cases.
@@ -326,10 +345,22 @@ impl Run {
         Options {
             reports: self.reports.unwrap_or(options.reports),
             timeout: self.timeout.unwrap_or(options.timeout),
+            schedules: self.schedules.over(options.schedules),
             redact: self.redact,
             quiet: self.quiet,
             ..options
         }
+    }
+}
+
+impl Schedules {
+    fn over(self, environment: ScheduleChoice) -> ScheduleChoice {
+        let Self {
+            schedules: count,
+            seed,
+            schedule: only,
+        } = self;
+        ScheduleChoice { count, seed, only }.over(environment)
     }
 }
 

@@ -10,7 +10,7 @@ use super::args::{Cli, Command};
 use super::output::{Answer, Failure};
 use crate::archive::Store;
 use crate::report::tests::{UUID, case, on_h200};
-use crate::runner::{DeviceChoice, Options};
+use crate::runner::{DeviceChoice, Options, ScheduleChoice};
 use crate::terms::{ImageKind, Outcome, Profile};
 use crate::worker::Address;
 
@@ -68,6 +68,41 @@ fn run_is_what_happens_without_a_command() {
         run("run list", Options::default()).selection.filters,
         ["list"]
     );
+}
+
+#[test]
+fn schedules_on_the_line_win_over_the_environment() {
+    let schedules = |line: &str, environment: ScheduleChoice| {
+        let environment = Options {
+            schedules: environment,
+            ..Options::default()
+        };
+        run(line, environment).schedules
+    };
+    let explored = ScheduleChoice {
+        count: Some(20),
+        seed: Some(3),
+        only: None,
+    };
+    let line = "--schedules 20 --seed 3";
+    assert_eq!(schedules(line, ScheduleChoice::default()), explored);
+    let replay = schedules("--schedule random:7,switches=13", explored);
+    assert_eq!((replay.count, replay.seed), (None, None));
+    assert_eq!(replay.only.unwrap().to_string(), "random:7,switches=13");
+    assert_eq!(schedules("", explored), explored);
+    for (line, words) in [
+        ("--schedules 0", "1 to 4294967295"),
+        ("--seed x", "0 to 18446744073709551615"),
+        (
+            "--schedule fair,backwards",
+            "`backwards` is no part of a schedule",
+        ),
+        ("--schedule fair --seed 1", "cannot be used with"),
+        ("--schedule fair --schedules 2", "cannot be used with"),
+    ] {
+        let error = parse(line).unwrap_err().to_string();
+        assert!(error.contains(words), "{line}: {error}");
+    }
 }
 
 #[test]

@@ -22,6 +22,8 @@ pub mod sim;
 
 pub use presence::{Presence, presence};
 
+use sim::Schedule;
+
 /// What a device says of itself without NVML.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DeviceInfo {
@@ -181,6 +183,17 @@ pub trait Device {
     /// `setup` or `kernel fault`, with the library's words.
     fn call_native(&mut self, _call: &NativeCall<'_>, _scratch: BufferId) -> Result<(), Fault> {
         Err(no_native())
+    }
+
+    /// Sets the schedule of the launches that follow; the simulated device's alone can be chosen.
+    ///
+    /// # Errors
+    /// `setup` on a device that schedules as it likes.
+    fn set_schedule(&mut self, schedule: Schedule) -> Result<(), Fault> {
+        let name = &self.info().name;
+        Err(Fault::setup(format!(
+            "{name} schedules as it likes: `{schedule}` is for the simulated device"
+        )))
     }
 
     /// Waits for all work.

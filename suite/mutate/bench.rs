@@ -54,11 +54,10 @@ impl Bench {
         {
             let mut control = self.control.borrow_mut();
             control.mutant = setting.mutant.cloned();
-            control.schedule = setting.schedule;
             control.budget = setting.budget.map(<[u64]>::to_vec);
             control.trace = Trace::default();
         }
-        let record = self.executor.run(case);
+        let record = self.executor.run_under(case, setting.schedule);
         Ran {
             outcome: record.outcome,
             findings: record.findings,

@@ -52,7 +52,6 @@ pub struct Control {
     pub mutant: Option<Arc<Mutant>>,
     /// Warp instructions of each launch of the baseline; none: no bound but the device's own.
     pub budget: Option<Vec<u64>>,
-    pub schedule: Schedule,
     pub trace: Trace,
 }
 
@@ -157,7 +156,9 @@ impl Device for Probe {
         self.buffers.clear();
         // No module is in use now.
         if self.loaded > MODULES_MAX {
+            let schedule = self.device.schedule();
             self.device = SimDevice::new();
+            self.device.set_schedule(schedule);
             self.names.clear();
             self.loaded = 0;
         }
@@ -194,7 +195,6 @@ impl Device for Probe {
         if let Some(budget) = self.budget() {
             self.device.set_budget(budget);
         }
-        self.device.set_schedule(self.control.borrow().schedule);
         let before = self.device.spent();
         // No block is no launch, as in a plan.
         let ran = match changed.grid.contains(&0) {
@@ -208,6 +208,10 @@ impl Device for Probe {
             sticky: false,
             ..fault
         })
+    }
+
+    fn set_schedule(&mut self, schedule: Schedule) -> Result<(), Fault> {
+        Device::set_schedule(&mut self.device, schedule)
     }
 
     fn finish(&mut self) -> Result<(), Fault> {

@@ -73,10 +73,17 @@ fn gates_notice_most_changes_and_the_run_is_kept() {
     let dropped = outcomes(&first.report, Operator::DropStore);
     assert!(!dropped.is_empty() && dropped.iter().all(|o| *o == MutantOutcome::Gate));
     // A lost update needs no luck here: all lanes of a warp load before any stores.
-    assert_eq!(outcomes(&first.report, Operator::SplitAtomic)[0], MutantOutcome::Gate);
+    assert_eq!(
+        outcomes(&first.report, Operator::SplitAtomic)[0],
+        MutantOutcome::Gate
+    );
     // `zero_count` has one block; `compact_atomic` is right on any grid.
     assert_eq!(outcomes(&first.report, Operator::Grid).len(), 2);
-    assert!(suite_record.notes[0].contains("compact_atomic"), "{:?}", suite_record.notes);
+    assert!(
+        suite_record.notes[0].contains("compact_atomic"),
+        "{:?}",
+        suite_record.notes
+    );
 
     let kept = first.folder.clone().expect("a folder");
     let json = fs::read_to_string(kept.join("mutation.json")).expect("a report");
@@ -85,7 +92,10 @@ fn gates_notice_most_changes_and_the_run_is_kept() {
     assert!(kept.starts_with(folder.path().join("reports/sim")));
 
     let second = ended(folder.path(), &suite("[0, 1, 300]", "nonzero"), &choices);
-    assert_eq!(second.report.suites[0].mutants, suite_record.mutants, "runs are alike");
+    assert_eq!(
+        second.report.suites[0].mutants, suite_record.mutants,
+        "runs are alike"
+    );
 }
 
 #[test]
@@ -95,7 +105,11 @@ fn a_suite_that_looks_at_nothing_fails_and_names_what_it_missed() {
     assert!(!ended.passed);
     let survived = ended.report.suites[0].totals.survived;
     assert!(survived > 10, "{}", ended.text);
-    assert!(ended.text.contains("all memory is the same"), "{}", ended.text);
+    assert!(
+        ended.text.contains("all memory is the same"),
+        "{}",
+        ended.text
+    );
 }
 
 #[test]
@@ -168,7 +182,10 @@ fn the_list_of_equivalents_is_held_to_what_runs_show() {
     let problems = &wrong.report.suites[0].problems;
     assert_eq!(problems.len(), 2, "{problems:?}");
     assert!(problems[0].contains("is not equivalent"), "{problems:?}");
-    assert!(problems[1].contains("`k:1:guard` is no mutant"), "{problems:?}");
+    assert!(
+        problems[1].contains("`k:1:guard` is no mutant"),
+        "{problems:?}"
+    );
 }
 
 /// Every mutant is PTX, and at most one instruction away from what it was made of.
@@ -178,7 +195,13 @@ fn mutants_of_a_module_are_ptx_with_one_change() {
     let Code::Ptx(text) = image.expect("committed PTX").code else {
         panic!("no PTX");
     };
-    let all = mutants("compaction", &text, &["scan_tiles", "scatter"], Operator::ALL).expect("PTX");
+    let all = mutants(
+        "compaction",
+        &text,
+        &["scan_tiles", "scatter"],
+        Operator::ALL,
+    )
+    .expect("PTX");
     assert!(all.len() > 200);
     let mut ids: Vec<&str> = all.iter().map(|mutant| mutant.id.as_str()).collect();
     ids.sort_unstable();
@@ -194,12 +217,22 @@ fn mutants_of_a_module_are_ptx_with_one_change() {
         let texts = |module: &ptx::Module| -> Vec<String> {
             let found = module.functions.iter().find(|f| *f.name == *mutant.kernel);
             let body = found.and_then(|f| f.body.as_ref()).expect("a body");
-            super::facts::instructions(body).map(|i| i.text.clone()).collect()
+            super::facts::instructions(body)
+                .map(|i| i.text.clone())
+                .collect()
         };
         let (before, after) = (texts(&original), texts(&parsed));
-        let same = before.iter().zip(&after).take_while(|(a, b)| a == b).count();
+        let same = before
+            .iter()
+            .zip(&after)
+            .take_while(|(a, b)| a == b)
+            .count();
         let behind = before[same..].iter().rev().zip(after[same..].iter().rev());
         let same_behind = behind.take_while(|(a, b)| a == b).count();
-        assert!(before.len() - same - same_behind <= 1, "{}: {before:?} {after:?}", mutant.id);
+        assert!(
+            before.len() - same - same_behind <= 1,
+            "{}: {before:?} {after:?}",
+            mutant.id
+        );
     }
 }

@@ -45,6 +45,7 @@ impl Facts {
                 filtered: false,
                 joined: false,
                 environment: BTreeMap::new(),
+                schedules: None,
                 work_ms: 1500.0,
                 wall_ms: 2000.0,
             },

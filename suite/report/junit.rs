@@ -37,6 +37,9 @@ fn properties(report: &Report) -> Vec<(&'static str, String)> {
         ("started", report.run.started.clone()),
         ("profile", report.run.profile.clone()),
     ];
+    if let Some(schedules) = &report.run.schedules {
+        properties.push(("schedules", schedules.to_string()));
+    }
     if let Some(info) = &report.device.info {
         let (major, minor) = info.compute_capability;
         properties.push(("device", info.name.clone()));
@@ -85,6 +88,9 @@ fn description(case: &CaseRecord) -> String {
         for line in &finding.detail {
             text.push_str(&format!("  {line}\n"));
         }
+    }
+    if let Some(scheduled) = &case.scheduled {
+        text.push_str(&format!("{scheduled}\n"));
     }
     text.push_str(&format!("again: {}\n", case.repro));
     text

@@ -18,6 +18,7 @@ mod markdown;
 pub mod plot;
 pub mod record;
 mod redact;
+mod schedules;
 mod summary;
 pub mod tables;
 mod text;

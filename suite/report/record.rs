@@ -10,6 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::device::DeviceInfo;
+use crate::device::sim::Schedule;
 use crate::identity::Field;
 use crate::outcome::{Finding, Reason};
 use crate::terms::{ImageKind, Outcome, Scale};
@@ -56,6 +57,9 @@ pub struct CaseRecord {
     #[serde(skip_serializing_if = "IndexMap::is_empty", default)]
     pub not_judged: IndexMap<String, Reason>,
     pub duration_ms: f64,
+    /// Under which schedules of the simulated device the case ran, where more than the fair one was asked for.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub scheduled: Option<ScheduledRecord>,
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub kernels: Vec<KernelRecord>,
     /// A command that runs this case again.
@@ -94,6 +98,46 @@ pub struct Timing {
     pub launches: u64,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub simulated_instructions: Option<u64>,
+}
+
+/// The schedules of one case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ScheduledRecord {
+    /// The one that outcome and findings are of: the first under which the case failed, or a control gate did what it
+    /// must; else the first of all.
+    pub schedule: Schedule,
+    /// Schedules that ran. One that fails is the last.
+    pub ran: u32,
+    /// Schedules asked for.
+    pub of: u32,
+    /// What they were drawn from; none where the schedule itself was given.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub seed: Option<u64>,
+    /// A simpler schedule under which the case fails in the same way.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub shrunk: Option<ShrunkRecord>,
+}
+
+/// A failing schedule made simpler.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ShrunkRecord {
+    pub schedule: Schedule,
+    /// Runs that it took to find it.
+    pub runs: u32,
+}
+
+/// The schedules that every case of a run was to take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SchedulesRecord {
+    pub count: u32,
+    /// What they were drawn from, and the number of the first: 0 is the fair one whatever the seed.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub seed: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub first: Option<u32>,
+    /// The one that was given instead.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub only: Option<Schedule>,
 }
 
 /// The code a case ran.
@@ -192,6 +236,9 @@ pub struct RunRecord {
     pub joined: bool,
     /// Environment variables that change how drivers compile or launch, as found (and cleared for the workers).
     pub environment: BTreeMap<String, String>,
+    /// Schedules of the simulated device, where more than the fair one was asked for.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub schedules: Option<SchedulesRecord>,
     /// From the first allocation to the last verdict, without process start and context creation.
     pub work_ms: f64,
     /// The whole run.

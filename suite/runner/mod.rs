@@ -18,6 +18,8 @@ mod options;
 mod planned;
 mod progress;
 mod recorder;
+mod repro;
+mod schedules;
 mod session;
 mod start;
 mod tables;
@@ -30,10 +32,11 @@ use crate::report::record::CaseRecord;
 
 pub use choice::Chosen;
 pub use options::{
-    DEFAULT_TIMEOUT, DeviceChoice, Options, Selection, UsageError, parse_images, parse_profile,
-    parse_timeout,
+    DEFAULT_TIMEOUT, DeviceChoice, Options, Selection, UsageError, parse_count, parse_images,
+    parse_profile, parse_seed, parse_timeout,
 };
 pub use planned::{KERNELS, PlanError, Planned, folder};
+pub use schedules::ScheduleChoice;
 pub(crate) use start::width;
 pub use start::{gates, run};
 pub use text::refusal;

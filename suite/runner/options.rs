@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
+use super::schedules::ScheduleChoice;
 use crate::archive::DEFAULT_ROOT;
+use crate::device::sim::{Schedule, ScheduleError};
 use crate::terms::{ImageKind, Profile};
 use crate::worker::Address;
 
@@ -27,8 +29,9 @@ pub struct Options {
     pub specs: Option<PathBuf>,
     /// None: `kernels` where the run is started, else the embedded copy.
     pub kernels: Option<PathBuf>,
-    /// A case's deadline.
+    /// A case's deadline; of several schedules, each one's.
     pub timeout: Duration,
+    pub schedules: ScheduleChoice,
     pub selection: Selection,
     /// Hash the card's UUID and serial number, and hide whose machine it is.
     pub redact: bool,
@@ -46,6 +49,7 @@ impl Default for Options {
             specs: None,
             kernels: None,
             timeout: DEFAULT_TIMEOUT,
+            schedules: ScheduleChoice::default(),
             selection: Selection::default(),
             redact: false,
             quiet: false,
@@ -96,8 +100,8 @@ pub struct UsageError {
 }
 
 impl Options {
-    /// The `gates` target's choices: `CUDA_GATES_DEVICE`, `_PROFILE`, `_IMAGE`, `_REPORTS`, `_TIMEOUT`, `_SPECS` and
-    /// `_KERNELS`, each as if absent when empty.
+    /// The `gates` target's choices: `CUDA_GATES_DEVICE`, `_PROFILE`, `_IMAGE`, `_REPORTS`, `_TIMEOUT`, `_SPECS`,
+    /// `_KERNELS`, `_SCHEDULES`, `_SEED` and `_SCHEDULE`, each as if absent when empty.
     ///
     /// # Errors
     /// Names the variable and what it takes.
@@ -109,6 +113,11 @@ impl Options {
         options.images = variable(&get, "CUDA_GATES_IMAGE", parse_images)?;
         options.timeout =
             variable(&get, "CUDA_GATES_TIMEOUT", parse_timeout)?.unwrap_or(options.timeout);
+        options.schedules = ScheduleChoice {
+            count: variable(&get, "CUDA_GATES_SCHEDULES", parse_count)?,
+            seed: variable(&get, "CUDA_GATES_SEED", parse_seed)?,
+            only: variable(&get, "CUDA_GATES_SCHEDULE", parse_schedule)?,
+        };
         options.reports = path("CUDA_GATES_REPORTS").unwrap_or(options.reports);
         options.specs = path("CUDA_GATES_SPECS");
         options.kernels = path("CUDA_GATES_KERNELS");
@@ -160,6 +169,28 @@ pub fn parse_images(text: &str) -> Result<Vec<ImageKind>, String> {
     Ok(images)
 }
 
+/// # Errors
+/// When it is no number of schedules: 1 or more.
+pub fn parse_count(text: &str) -> Result<u32, String> {
+    let count = text.parse::<u32>().ok().filter(|count| *count > 0);
+    count.ok_or_else(|| {
+        let most = u32::MAX;
+        format!("`{text}` is no number of schedules: 1 to {most}")
+    })
+}
+
+/// # Errors
+/// When it is no number of 64 bits.
+pub fn parse_seed(text: &str) -> Result<u64, String> {
+    let seed = text.parse().ok();
+    seed.ok_or_else(|| format!("`{text}` is no seed: a number from 0 to {}", u64::MAX))
+}
+
+fn parse_schedule(text: &str) -> Result<Schedule, String> {
+    text.parse()
+        .map_err(|error: ScheduleError| error.to_string())
+}
+
 /// Seconds, with a fraction if need be.
 ///
 /// # Errors
@@ -204,6 +235,9 @@ mod tests {
             ("CUDA_GATES_TIMEOUT", "2.5"),
             ("CUDA_GATES_SPECS", "s"),
             ("CUDA_GATES_KERNELS", "k"),
+            ("CUDA_GATES_SCHEDULES", "20"),
+            ("CUDA_GATES_SEED", "18446744073709551615"),
+            ("CUDA_GATES_SCHEDULE", "pct:7,apart"),
         ])
         .unwrap();
         let expected = Options {
@@ -214,6 +248,11 @@ mod tests {
             timeout: Duration::from_millis(2500),
             specs: Some("s".into()),
             kernels: Some("k".into()),
+            schedules: ScheduleChoice {
+                count: Some(20),
+                seed: Some(u64::MAX),
+                only: Some("pct:7,apart".parse().unwrap()),
+            },
             ..Options::default()
         };
         assert_eq!(options, expected);
@@ -232,6 +271,15 @@ mod tests {
             ("CUDA_GATES_TIMEOUT", "NaN", "positive"),
             ("CUDA_GATES_TIMEOUT", "1e300", "positive"),
             ("CUDA_GATES_TIMEOUT", "2m", "positive"),
+            ("CUDA_GATES_SCHEDULES", "0", "1 to 4294967295"),
+            ("CUDA_GATES_SCHEDULES", "4294967296", "1 to 4294967295"),
+            ("CUDA_GATES_SEED", "-1", "0 to 18446744073709551615"),
+            ("CUDA_GATES_SEED", "x", "0 to 18446744073709551615"),
+            (
+                "CUDA_GATES_SCHEDULE",
+                "pct",
+                "`pct` is no part of a schedule",
+            ),
         ] {
             let error = from(&[(name, value)]).unwrap_err();
             assert_eq!(error.place, name);

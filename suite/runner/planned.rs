@@ -25,7 +25,7 @@ pub struct Planned {
     pub worker: WorkerConfig,
 }
 
-/// A spec that cannot be used, or two cases of one name: exit code 2.
+/// A choice or a spec that cannot be used, or two cases of one name: exit code 2.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct PlanError(pub String);
@@ -35,10 +35,12 @@ impl Planned {
     /// exact names are found in any profile and with any image: a printed id is enough to run it again.
     ///
     /// # Errors
-    /// Every problem of every spec.
+    /// Schedules for a device that takes none; every problem of every spec.
     pub fn new(options: &Options) -> Result<Self, PlanError> {
         let look = || device::presence(Path::new("/sys"), Path::new("/dev"));
         let chosen = Chosen::of(&options.device, look);
+        let schedules = options.schedules.resolve(&chosen.address);
+        let schedules = schedules.map_err(PlanError)?;
         let specs = folder(&options.specs, SPECS);
         let kernels = folder(&options.kernels, KERNELS);
         let sources = sources::load(specs.as_deref(), kernels.as_deref()).map_err(PlanError)?;
@@ -46,6 +48,7 @@ impl Planned {
             device: chosen.address.clone(),
             specs,
             kernels,
+            schedules,
         };
         Self::of(options, chosen, sources, worker)
     }

@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 use super::blank::unjudged;
 use super::choice::Chosen;
 use super::recorder::Recorder;
+use super::repro::Repro;
+use super::schedules::decisive;
 use super::tables::Columns;
 use super::text::{STDERR, STDOUT};
 use super::verdict::Verdict;
@@ -18,12 +20,14 @@ use crate::device::cuda::CardLock;
 use crate::expr::Engine;
 use crate::identity::{self, Identity, XidWatch};
 use crate::outcome::{Fault, Reason};
-use crate::report::record::{CaseRecord, DeviceRecord, Report, RunRecord, SpecRecord, SuiteRecord};
+use crate::report::record::{
+    CaseRecord, DeviceRecord, Report, RunRecord, ScheduledRecord, SpecRecord, SuiteRecord,
+};
 use crate::report::{Facts, tables};
 use crate::spec::model::{Expect, Suite};
 use crate::terms::{DeviceKind, Outcome, Profile, ReasonKind};
 use crate::worker::execute::expected;
-use crate::worker::{Answer, Output, Pool, cleared};
+use crate::worker::{Answer, Output, Pool, Reached, Schedules, cleared};
 
 /// How long a case may wait for a card that another run holds. The longest case of that run is shorter.
 const CARD_WAIT: Duration = Duration::from_secs(600);
@@ -44,8 +48,9 @@ pub(super) struct Parts {
     pub joined: Option<String>,
     pub redact: bool,
     pub pool: Pool,
+    pub schedules: Schedules,
     /// Puts the command together that runs a case again.
-    pub repro: Box<dyn Fn(&str) -> String + Send + Sync>,
+    pub repro: Repro,
 }
 
 /// A run. Its folder opens, and its first worker starts, with the first case.
@@ -136,6 +141,7 @@ impl Session {
                 filtered: parts.filtered && parts.joined.is_none(),
                 joined: parts.joined.is_some(),
                 environment: cleared(),
+                schedules: parts.schedules.record(),
                 work_ms: 0.0,
                 wall_ms: 0.0,
             },
@@ -186,15 +192,13 @@ impl Session {
         let lock = uuid.map(|uuid| CardLock::acquire(&uuid, deadline));
         let answer = match lock.transpose() {
             Ok(_lock) => self.parts.pool.run(&case.id),
-            Err(fault) => Answer {
-                result: Err(fault),
-                output: Output::default(),
-            },
+            Err(fault) => Answer::fault(fault, Output::default()),
         };
         let mut record = match answer.result {
             Ok(record) => record,
             Err(fault) => {
                 let mut record = self.unanswered(case, fault);
+                record.scheduled = answer.reached.and_then(|at| self.scheduled(at));
                 record.duration_ms = milliseconds(clock.elapsed());
                 record
             }
@@ -231,8 +235,20 @@ impl Session {
     }
 
     fn with_repro(&self, mut record: CaseRecord) -> CaseRecord {
-        record.repro = (self.parts.repro)(&record.id);
+        record.repro = (self.parts.repro)(&record.id, decisive(&record));
         record
+    }
+
+    /// Of a case that gave no record under chosen schedules.
+    fn scheduled(&self, at: Reached) -> Option<ScheduledRecord> {
+        let asked = self.parts.schedules.record()?;
+        Some(ScheduledRecord {
+            schedule: at.schedule,
+            ran: at.runs,
+            of: asked.count,
+            seed: asked.seed,
+            shrunk: None,
+        })
     }
 
     /// Ends the workers, reads the device's identity again, writes the report and gives the verdict.

@@ -2,7 +2,6 @@
 
 use std::io::{self, Write};
 use std::num::NonZero;
-use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::thread;
@@ -10,8 +9,9 @@ use std::thread;
 use indexmap::IndexMap;
 
 use super::harness::Harness;
-use super::options::{DeviceChoice, Options};
+use super::options::Options;
 use super::planned::Planned;
+use super::repro::{Repro, binary_repro, target_repro};
 use super::session::{Ended, Parts, Session};
 use super::text::refusal;
 use super::verdict::Verdict;
@@ -129,6 +129,7 @@ impl Start<'_> {
 
     fn session(self, repro: Repro) -> Result<Session, String> {
         let threads = self.threads();
+        let schedules = self.planned.worker.schedules;
         let mut launch = Launch::this_executable(self.planned.worker)
             .map_err(|error| format!("cannot tell which executable this is: {error}"))?;
         launch.case_deadline = self.options.timeout;
@@ -141,6 +142,7 @@ impl Start<'_> {
             store: Store::open(&self.options.reports),
             joined: self.joined,
             redact: self.options.redact,
+            schedules,
             pool: Pool::new(launch, threads),
             repro,
         }))
@@ -151,50 +153,6 @@ impl Start<'_> {
 fn nextest_run() -> Option<String> {
     std::env::var_os("NEXTEST")?;
     std::env::var("NEXTEST_RUN_ID").ok()
-}
-
-type Repro = Box<dyn Fn(&str) -> String + Send + Sync>;
-
-fn binary_repro(options: &Options) -> Repro {
-    let mut command = String::from("cuda-gates run");
-    if let DeviceChoice::One(address) = &options.device {
-        command.push_str(&format!(" --device {}", quoted(&address.to_string())));
-    }
-    let path = |path: &Path| quoted(&path.to_string_lossy());
-    if let Some(specs) = &options.specs {
-        command.push_str(&format!(" --specs {}", path(specs)));
-    }
-    if let Some(kernels) = &options.kernels {
-        command.push_str(&format!(" --kernels {}", path(kernels)));
-    }
-    Box::new(move |id| format!("{command} --exact {}", quoted(id)))
-}
-
-fn target_repro(options: &Options) -> Repro {
-    let path = |path: &Path| path.to_string_lossy().into_owned();
-    let device = match &options.device {
-        DeviceChoice::Auto => None,
-        DeviceChoice::One(address) => Some(address.to_string()),
-    };
-    let variables = [
-        ("CUDA_GATES_DEVICE", device),
-        ("CUDA_GATES_SPECS", options.specs.as_deref().map(path)),
-        ("CUDA_GATES_KERNELS", options.kernels.as_deref().map(path)),
-    ];
-    let set: String = variables
-        .into_iter()
-        .filter_map(|(name, value)| Some(format!("{name}={} ", quoted(&value?))))
-        .collect();
-    Box::new(move |id| format!("{set}cargo test --test gates -- --exact {}", quoted(id)))
-}
-
-/// As a shell takes it for one word.
-fn quoted(text: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "_-=:,./+@%".contains(c);
-    if !text.is_empty() && text.chars().all(plain) {
-        return text.to_owned();
-    }
-    format!("'{}'", text.replace('\'', r"'\''"))
 }
 
 fn show(ended: &Ended, to: &mut impl Write) {
@@ -246,33 +204,4 @@ fn refuse(error: &impl std::fmt::Display) -> Verdict {
 
 fn complain(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{}", text.trim_end());
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::worker::Address;
-
-    #[test]
-    fn the_command_that_runs_a_case_again_is_one_a_shell_takes() {
-        let plain = Options::default();
-        let id = "s::g::n=1::jit";
-        assert_eq!(
-            binary_repro(&plain)(id),
-            "cuda-gates run --exact s::g::n=1::jit"
-        );
-        let chosen = Options {
-            device: DeviceChoice::One(Address::Sim),
-            specs: Some("my specs".into()),
-            ..Options::default()
-        };
-        assert_eq!(
-            binary_repro(&chosen)("s::g::t=it's::jit"),
-            r"cuda-gates run --device sim --specs 'my specs' --exact 's::g::t=it'\''s::jit'"
-        );
-        assert_eq!(
-            target_repro(&chosen)(id),
-            "CUDA_GATES_DEVICE=sim CUDA_GATES_SPECS='my specs' cargo test --test gates -- --exact s::g::n=1::jit"
-        );
-    }
 }

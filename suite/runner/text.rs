@@ -57,6 +57,9 @@ pub(super) fn explanation(record: &CaseRecord) -> String {
             );
         }
     }
+    if let Some(scheduled) = &record.scheduled {
+        push(&mut text, &format!("  {scheduled}"));
+    }
     for name in [STDOUT, STDERR] {
         if let Some(printed) = record.reported.get(name).and_then(|v| v.as_str()) {
             push(&mut text, &format!("  {name}:"));

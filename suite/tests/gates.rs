@@ -1,7 +1,8 @@
 //! Every gate as a named test: `cargo test --test gates`.
 //!
-//! Choices come from `CUDA_GATES_DEVICE`, `_PROFILE`, `_IMAGE`, `_REPORTS`, `_TIMEOUT`, `_SPECS` and `_KERNELS`;
-//! libtest's arguments follow `--`. As a worker it is the same executable with another first argument.
+//! Choices come from `CUDA_GATES_DEVICE`, `_PROFILE`, `_IMAGE`, `_REPORTS`, `_TIMEOUT`, `_SPECS`, `_KERNELS`,
+//! `_SCHEDULES`, `_SEED` and `_SCHEDULE`; libtest's arguments follow `--`. As a worker it is the same executable with
+//! another first argument.
 
 use std::process::ExitCode;
 

@@ -11,14 +11,17 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use cuda_gates::device::DeviceInfo;
+use cuda_gates::device::sim::Schedule;
 use cuda_gates::outcome::Fault;
 use cuda_gates::report::record::CaseRecord;
 use cuda_gates::runner::harness;
 use cuda_gates::terms::DeviceKind;
 use cuda_gates::terms::ImageKind;
 use cuda_gates::terms::{Outcome, ReasonKind};
+use cuda_gates::worker::execute::{Progress, Tell};
 use cuda_gates::worker::{
-    self, Address, Answer, Execute, Launch, Pool, Supervisor, WORKER_ARGUMENT, WorkerConfig,
+    self, Address, Answer, Execute, Launch, Pool, Reached, Supervisor, WORKER_ARGUMENT,
+    WorkerConfig,
 };
 
 fn main() -> ExitCode {
@@ -48,6 +51,18 @@ fn main() -> ExitCode {
             ("a_program_that_is_missing_is_environment", missing_program),
             ("an_unknown_case_is_setup", unknown_case),
             ("variables_that_change_the_driver_are_cleared", environment),
+            (
+                "each_schedule_of_a_case_has_the_deadline_for_itself",
+                each_schedule_has_its_deadline,
+            ),
+            (
+                "a_run_that_hangs_names_its_schedule",
+                names_the_schedule_that_hangs,
+            ),
+            (
+                "a_failure_outlives_the_search_for_a_simpler_schedule",
+                failure_outlives_the_search,
+            ),
             ("a_pool_runs_cases_side_by_side", side_by_side),
             ("a_pool_remembers_for_all_its_workers", pool_remembers),
             ("a_worker_does_not_outlive_its_supervisor", orphan),
@@ -136,39 +151,64 @@ impl Execute for Actor {
         })
     }
 
-    /// The record's `values` tell the process and its environment.
-    fn run(&mut self, id: &str) -> Result<CaseRecord, Fault> {
-        self.play(id)?;
-        let mut values = std::collections::BTreeMap::new();
-        values.insert("process".to_owned(), process::id().into());
-        for name in ["CUDA_FORCE_PTX_JIT", "CUDA_CACHE_DISABLE"] {
-            values.insert(name.to_owned(), std::env::var(name).ok().into());
+    fn run(&mut self, id: &str, tell: &mut Tell<'_>) -> Result<CaseRecord, Fault> {
+        if let Some(rest) = id.strip_prefix("schedules:") {
+            return explore(rest, tell);
         }
-        Ok(CaseRecord {
-            id: id.to_owned(),
-            suite: "worker".into(),
-            gate: "act".into(),
-            subject: String::new(),
-            check: "exact".into(),
-            image: ImageKind::Jit,
-            params: Default::default(),
-            outcome: Outcome::Pass,
-            expected: None,
-            reason: None,
-            findings: Vec::new(),
-            reported: Default::default(),
-            values,
-            timings: Default::default(),
-            skipped_rows: Default::default(),
-            not_judged: Default::default(),
-            duration_ms: 0.0,
-            kernels: Vec::new(),
-            repro: String::new(),
-        })
+        self.play(id)?;
+        Ok(record(id))
     }
 
     fn lost(&self) -> bool {
         self.lost
+    }
+}
+
+/// A case of several runs, each of 300 ms; `stuck` in one, or once it has failed.
+fn explore(act: &str, tell: &mut Tell<'_>) -> Result<CaseRecord, Fault> {
+    let mut failed = record("schedules");
+    failed.outcome = Outcome::Fail;
+    for number in 0..4 {
+        tell(Progress::Begins(Schedule::nth(7, number)));
+        thread::sleep(Duration::from_millis(300));
+        match (act, number) {
+            ("stuck", 2) => sleep_forever(),
+            ("failed and stuck", 2) => tell(Progress::Failed(&failed)),
+            ("failed and stuck", 3) => sleep_forever(),
+            _ => {}
+        }
+    }
+    Ok(record("schedules"))
+}
+
+/// Its `values` tell the process and its environment.
+fn record(id: &str) -> CaseRecord {
+    let mut values = std::collections::BTreeMap::new();
+    values.insert("process".to_owned(), process::id().into());
+    for name in ["CUDA_FORCE_PTX_JIT", "CUDA_CACHE_DISABLE"] {
+        values.insert(name.to_owned(), std::env::var(name).ok().into());
+    }
+    CaseRecord {
+        id: id.to_owned(),
+        suite: "worker".into(),
+        gate: "act".into(),
+        subject: String::new(),
+        check: "exact".into(),
+        image: ImageKind::Jit,
+        params: Default::default(),
+        outcome: Outcome::Pass,
+        expected: None,
+        reason: None,
+        findings: Vec::new(),
+        reported: Default::default(),
+        values,
+        timings: Default::default(),
+        skipped_rows: Default::default(),
+        not_judged: Default::default(),
+        duration_ms: 0.0,
+        scheduled: None,
+        kernels: Vec::new(),
+        repro: String::new(),
     }
 }
 
@@ -197,6 +237,31 @@ fn launch(device: Address, case_deadline_ms: u64) -> Launch {
 
 fn supervisor() -> Supervisor {
     Supervisor::new(launch(Address::Sim, 20_000))
+}
+
+fn each_schedule_has_its_deadline() {
+    let mut supervisor = Supervisor::new(launch(Address::Sim, 1_000));
+    let answer = supervisor.run("schedules:pass");
+    assert_eq!(answer.result.unwrap().outcome, Outcome::Pass);
+    assert_eq!(answer.reached, None);
+}
+
+fn names_the_schedule_that_hangs() {
+    let mut supervisor = Supervisor::new(launch(Address::Sim, 1_000));
+    let answer = supervisor.run("schedules:stuck");
+    assert_eq!(answer.result.unwrap_err().reason.kind, ReasonKind::Hang);
+    let schedule = Schedule::nth(7, 2);
+    assert_eq!(answer.reached, Some(Reached { schedule, runs: 3 }));
+    // The next case is not told of it.
+    let answer = supervisor.run("hang");
+    assert_eq!(answer.reached, None);
+}
+
+fn failure_outlives_the_search() {
+    let mut supervisor = Supervisor::new(launch(Address::Sim, 1_000));
+    let answer = supervisor.run("schedules:failed and stuck");
+    assert_eq!(answer.result.unwrap().outcome, Outcome::Fail);
+    assert!(supervisor.run("pass").result.is_ok());
 }
 
 /// The process that answered.

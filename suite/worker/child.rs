@@ -12,6 +12,9 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::capture::{Capture, Output};
 use super::protocol::{self, Inbox, Reply, Request};
+use super::supervisor::Reached;
+use crate::device::sim::Schedule;
+use crate::report::record::CaseRecord;
 
 /// How long a worker may take to end by itself.
 const GOODBYE: Duration = Duration::from_secs(5);
@@ -29,6 +32,24 @@ pub(super) enum Silence {
     Io(io::Error),
 }
 
+/// How far a case has come.
+#[derive(Debug, Default)]
+pub(super) struct Told {
+    pub reached: Option<Reached>,
+    /// How the case has failed, where all that remains is to find a simpler schedule.
+    pub failed: Option<Box<CaseRecord>>,
+}
+
+impl Told {
+    fn begins(&mut self, schedule: Schedule) {
+        let before = self.reached.map_or(0, |reached| reached.runs);
+        self.reached = Some(Reached {
+            schedule,
+            runs: before + 1,
+        });
+    }
+}
+
 /// A worker process. Dropping it ends it: kindly when it is idle, else by a kill.
 pub(super) struct Worker {
     child: Child,
@@ -38,6 +59,8 @@ pub(super) struct Worker {
     inbox: Inbox,
     printed: Capture,
     complained: Capture,
+    /// What it has told of the case it is at.
+    told: Told,
     /// No request is unanswered.
     idle: bool,
     reaped: bool,
@@ -61,6 +84,7 @@ impl Worker {
             inbox: Inbox::default(),
             printed: Capture::default(),
             complained: Capture::default(),
+            told: Told::default(),
             idle: true,
             reaped: false,
         })
@@ -71,10 +95,11 @@ impl Worker {
         matches!(self.child.try_wait(), Ok(None))
     }
 
-    /// Sends a request and waits for its reply, taking up whatever the worker prints meanwhile.
+    /// Sends a request and waits for its reply, taking up whatever the worker prints meanwhile. A run under another
+    /// schedule has the limit for itself.
     pub(super) fn ask(&mut self, request: &Request, limit: Duration) -> Result<Reply, Silence> {
-        let deadline = Instant::now() + limit;
         self.idle = false;
+        self.told = Told::default();
         match protocol::send(&mut self.socket, request) {
             Ok(()) => {}
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
@@ -82,15 +107,25 @@ impl Worker {
             }
             Err(error) => return Err(Silence::Io(error)),
         }
-        let reply = self.await_reply(deadline)?;
+        let reply = self.await_reply(limit)?;
         self.drain().map_err(Silence::Io)?;
         self.idle = true;
         Ok(reply)
     }
 
-    fn await_reply(&mut self, deadline: Instant) -> Result<Reply, Silence> {
+    fn await_reply(&mut self, limit: Duration) -> Result<Reply, Silence> {
+        let mut deadline = Instant::now() + limit;
         loop {
             match self.inbox.next() {
+                Ok(Some(Reply::Begins { schedule })) => {
+                    self.told.begins(schedule);
+                    deadline = Instant::now() + limit;
+                    continue;
+                }
+                Ok(Some(Reply::Failed { record })) => {
+                    self.told.failed = Some(record);
+                    continue;
+                }
                 Ok(Some(reply)) => return Ok(reply),
                 Ok(None) => {}
                 Err(garbage) => return Err(Silence::Garbage(garbage)),
@@ -161,6 +196,11 @@ impl Worker {
                 return Ok(());
             }
         }
+    }
+
+    /// What it has told of the case that it was last at.
+    pub(super) fn take_told(&mut self) -> Told {
+        std::mem::take(&mut self.told)
     }
 
     /// What was printed since the last call.

@@ -25,6 +25,7 @@ mod memory;
 mod open;
 mod pool;
 mod protocol;
+mod schedules;
 mod serve;
 pub mod sources;
 mod supervisor;
@@ -39,12 +40,15 @@ use crate::device::DeviceInfo;
 use crate::outcome::Fault;
 use crate::report::record::CaseRecord;
 
+use execute::Tell;
+
 pub use capture::Output;
 pub use environment::cleared;
 pub use open::{is_asked_for, work};
 pub use pool::Pool;
+pub use schedules::Schedules;
 pub use serve::serve;
-pub use supervisor::{Answer, Launch, Supervisor};
+pub use supervisor::{Answer, Launch, Reached, Supervisor};
 
 /// The first argument that makes the executable a worker.
 pub const WORKER_ARGUMENT: &str = "__worker";
@@ -57,11 +61,11 @@ pub trait Execute {
     /// `environment` when there is none to open; nothing can run then, here or in another worker.
     fn hello(&mut self) -> Result<DeviceInfo, Fault>;
 
-    /// Runs the case with this id.
+    /// Runs the case with this id; tells how far it is where it runs under chosen schedules.
     ///
     /// # Errors
     /// `setup` when there is no such case; everything that a case can end in is an outcome of its record.
-    fn run(&mut self, id: &str) -> Result<CaseRecord, Fault>;
+    fn run(&mut self, id: &str, tell: &mut Tell<'_>) -> Result<CaseRecord, Fault>;
 
     /// Whether the device context is gone, so that this process can run nothing more.
     fn lost(&self) -> bool;
@@ -77,15 +81,18 @@ pub struct WorkerConfig {
     /// A folder of kernels that wins over the embedded copy, file by file.
     #[serde(with = "path_bytes")]
     pub kernels: Option<PathBuf>,
+    /// Other than the default on the simulated device alone.
+    pub schedules: Schedules,
 }
 
 impl WorkerConfig {
-    /// The embedded specs and kernels on this device.
+    /// The embedded specs and kernels on this device, under its default schedule.
     pub fn new(device: Address) -> Self {
         Self {
             device,
             specs: None,
             kernels: None,
+            schedules: Schedules::default(),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The worker process as it is in a run: specs, kernels and a device behind [`Execute`].
 
-use super::execute::Executor;
+use super::execute::{Executor, Tell};
 use super::sources::{self, Sources};
 use super::{Address, Execute, WORKER_ARGUMENT, WorkerConfig, memory, serve};
 use crate::case;
@@ -43,7 +43,8 @@ impl Worker {
             Address::Ordinal(ordinal) => cuda(Select::Ordinal(ordinal))?,
             Address::Uuid(uuid) => cuda(Select::Uuid(uuid))?,
         };
-        let executor = Executor::new(Box::new(catalog), suites, device);
+        let mut executor = Executor::new(Box::new(catalog), suites, device);
+        executor.set_schedules(config.schedules);
         Ok(Self { executor })
     }
 }
@@ -57,13 +58,13 @@ impl Execute for Worker {
         Ok(self.executor.info().clone())
     }
 
-    fn run(&mut self, id: &str) -> Result<CaseRecord, Fault> {
+    fn run(&mut self, id: &str, tell: &mut Tell<'_>) -> Result<CaseRecord, Fault> {
         let case = case::find(self.executor.suites(), id).ok_or_else(|| {
             Fault::setup(format!(
                 "no case `{id}`: were the specs changed during the run?"
             ))
         })?;
-        Ok(self.executor.run(&case))
+        Ok(self.executor.run_telling(&case, tell))
     }
 
     fn lost(&self) -> bool {

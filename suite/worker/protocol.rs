@@ -6,12 +6,14 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::WorkerConfig;
+use super::execute::Progress;
 use crate::device::DeviceInfo;
+use crate::device::sim::Schedule;
 use crate::outcome::{Fault, Reason};
 use crate::report::record::CaseRecord;
 
 /// Both ends are the same executable, so this only catches one that was replaced during a run.
-pub(super) const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 2;
 
 /// Bytes of a line. A record's findings are excerpts, so a longer one is no record.
 pub(super) const LINE_BYTES_MAX: usize = 8 << 20;
@@ -36,6 +38,14 @@ pub(super) enum Reply {
     /// No case can run; the worker ends.
     Refused {
         reason: Reason,
+    },
+    /// The case goes on, under this schedule: its deadline starts anew.
+    Begins {
+        schedule: Schedule,
+    },
+    /// The case has failed so, and goes on to simpler schedules; the result will say which.
+    Failed {
+        record: Box<CaseRecord>,
     },
     /// `lost`: the device context is gone; the worker ends.
     Result {
@@ -111,6 +121,15 @@ impl Inbox {
 }
 
 impl Reply {
+    pub(super) fn of_progress(progress: Progress<'_>) -> Self {
+        match progress {
+            Progress::Begins(schedule) => Reply::Begins { schedule },
+            Progress::Failed(record) => Reply::Failed {
+                record: Box::new(record.clone()),
+            },
+        }
+    }
+
     pub(super) fn of_case(result: Result<CaseRecord, Fault>, lost: bool) -> Self {
         match result {
             Ok(record) => Reply::Result {

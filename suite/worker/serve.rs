@@ -58,7 +58,12 @@ fn serve_until_bye<E: Execute>(
     protocol::send(&mut replies, &Reply::Ready { version, device })?;
 
     while let Ok(Request::Run { id }) = requests.recv() {
-        let result = executor.run(&id);
+        let mut cut = Ok(());
+        let result = executor.run(&id, &mut |progress| {
+            let told = protocol::send(&mut replies, &Reply::of_progress(progress));
+            cut = std::mem::replace(&mut cut, Ok(())).and(told);
+        });
+        cut?;
         let lost = executor.lost();
         let reply = Reply::of_case(result, lost);
         flush();

@@ -12,6 +12,7 @@ use super::child::{Silence, Worker, describe};
 use super::protocol::{Reply, Request, VERSION};
 use super::{WORKER_ARGUMENT, WorkerConfig, environment, memory};
 use crate::device::DeviceInfo;
+use crate::device::sim::Schedule;
 use crate::outcome::Fault;
 use crate::report::record::CaseRecord;
 
@@ -51,6 +52,27 @@ pub struct Answer {
     pub result: Result<CaseRecord, Fault>,
     /// What the worker printed meanwhile.
     pub output: Output,
+    /// The run it was at when it fell silent, where it ran under chosen schedules.
+    pub reached: Option<Reached>,
+}
+
+/// A run of a case under one of its schedules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reached {
+    pub schedule: Schedule,
+    /// Runs of the case up to this one.
+    pub runs: u32,
+}
+
+impl Answer {
+    /// Why there is no record of a case that did not start.
+    pub fn fault(fault: Fault, output: Output) -> Self {
+        Self {
+            result: Err(fault),
+            output,
+            reached: None,
+        }
+    }
 }
 
 /// What the supervisors of one run know together.
@@ -161,7 +183,16 @@ impl Supervisor {
                 let silence = Silence::Garbage(format!("out of turn: {other:?}"));
                 broken(worker, silence, self.launch.case_deadline)
             }
-            Err(silence) => broken(worker, silence, self.launch.case_deadline),
+            Err(silence) => {
+                let told = worker.take_told();
+                let mut answer = broken(worker, silence, self.launch.case_deadline);
+                match told.failed {
+                    // It was lost on the way to a simpler schedule.
+                    Some(record) => answer.result = Ok(*record),
+                    None => answer.reached = told.reached,
+                }
+                answer
+            }
         }
     }
 
@@ -197,16 +228,17 @@ impl Supervisor {
         } else {
             self.worker = Some(worker);
         }
-        Answer { result, output }
+        Answer {
+            result,
+            output,
+            reached: None,
+        }
     }
 
     /// The idle worker, or a new one that has opened its device.
     fn ready_worker(&mut self) -> Result<Worker, Box<Answer>> {
         if let Some(fault) = self.shared.with(|state| state.down.clone()) {
-            return Err(Box::new(Answer {
-                result: Err(fault),
-                output: Output::default(),
-            }));
+            return Err(Box::new(Answer::fault(fault, Output::default())));
         }
         if let Some(mut worker) = self.worker.take()
             && worker.alive()
@@ -225,10 +257,7 @@ impl Supervisor {
             let program = self.launch.program.display();
             let fault = Fault::environment(format!("cannot start a worker ({program}): {error}"));
             self.shared.start_failed(&fault);
-            Box::new(Answer {
-                result: Err(fault),
-                output: Output::default(),
-            })
+            Box::new(Answer::fault(fault, Output::default()))
         })?;
         let hello = Request::Hello {
             version: VERSION,
@@ -245,10 +274,7 @@ impl Supervisor {
                     sticky: true,
                 };
                 self.shared.refused(&fault);
-                Err(Box::new(Answer {
-                    result: Err(fault),
-                    output: worker.take_output(),
-                }))
+                Err(Box::new(Answer::fault(fault, worker.take_output())))
             }
             other => {
                 let silence = match other {
@@ -278,8 +304,8 @@ fn broken(mut worker: Worker, silence: Silence, limit: Duration) -> Answer {
         )),
         Silence::Ended(Some(status)) => match memory::ran_out(&output.stderr) {
             Some(line) => {
-                let result = Err(out_of_memory(line));
-                return Answer { result, output };
+                let fault = out_of_memory(line);
+                return Answer::fault(fault, output);
             }
             None => Fault::kernel(format!("worker died: {}", describe(status))),
         },
@@ -302,10 +328,7 @@ fn broken(mut worker: Worker, silence: Silence, limit: Duration) -> Answer {
         fault.reason.message.push_str("; its last words: ");
         fault.reason.message.push_str(&lines.join(" | "));
     }
-    Answer {
-        result: Err(fault),
-        output,
-    }
+    Answer::fault(fault, output)
 }
 
 /// The case asks for more than there is, which is the spec's doing or the machine's, not the kernel's.

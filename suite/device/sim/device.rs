@@ -336,6 +336,11 @@ impl Device for SimDevice {
         ran
     }
 
+    fn set_schedule(&mut self, schedule: Schedule) -> Result<(), Fault> {
+        self.schedule = schedule;
+        Ok(())
+    }
+
     fn finish(&mut self) -> Result<(), Fault> {
         Ok(())
     }

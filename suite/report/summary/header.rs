@@ -55,6 +55,9 @@ pub(super) fn lines(report: &Report) -> Vec<(&'static str, String)> {
         _ => "",
     };
     lines.push(("profile", format!("{}{images}", report.run.profile)));
+    if let Some(schedules) = &report.run.schedules {
+        lines.push(("schedule", schedules.to_string()));
+    }
     let compiled: Vec<String> = compilers
         .iter()
         .filter(|(_, compilers)| !compilers.is_empty())

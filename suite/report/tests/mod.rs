@@ -49,6 +49,7 @@ pub(crate) fn case(gate: &str, keep: i64, outcome: Outcome) -> CaseRecord {
         skipped_rows: IndexMap::new(),
         not_judged: IndexMap::new(),
         duration_ms: 12.5,
+        scheduled: None,
         kernels: vec![KernelRecord {
             module: "compaction".to_owned(),
             image_sha256: "00ff".to_owned(),

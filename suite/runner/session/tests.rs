@@ -24,6 +24,7 @@ while read -r line; do
     case "$line" in
     *die*) echo "out of memory" >&2; kill -9 $$ ;;
     *hang*) exec sleep 100 ;;
+    *stuck*) printf '{"begins":{"schedule":"%s"}}\n' fair random:7 >&3; exec sleep 100 ;;
     *bye*) exit 0 ;;
     *print*) printf 'from a kernel' ;;
     esac
@@ -102,6 +103,10 @@ fn answer() -> String {
 }
 
 fn session(reports: &Path, hello: &str, gates: &[&str]) -> Session {
+    session_under(Schedules::default(), reports, hello, gates)
+}
+
+fn session_under(schedules: Schedules, reports: &Path, hello: &str, gates: &[&str]) -> Session {
     let hello = hello.replace('\n', "");
     let words = ["-c", WORKER, "worker", &hello, &answer()];
     let launch = Launch {
@@ -132,8 +137,34 @@ fn session(reports: &Path, hello: &str, gates: &[&str]) -> Session {
         joined: None,
         redact: false,
         pool: Pool::new(launch, 2),
-        repro: Box::new(|id| format!("again {id}")),
+        schedules,
+        repro: Box::new(|id, schedule| match schedule {
+            None => format!("again {id}"),
+            Some(schedule) => format!("again {id} under {schedule}"),
+        }),
     })
+}
+
+#[test]
+fn a_case_that_hangs_under_a_schedule_is_run_again_under_it() {
+    let reports = tempfile::tempdir().unwrap();
+    let explored = Schedules::explore(3, 9);
+    let session = session_under(explored, reports.path(), READY, &["stuck", "a", "hang"]);
+    direct::run(&session, 1, false);
+    let report = session.finish().report.unwrap();
+    assert_eq!(report.run.schedules, explored.record());
+    let [stuck, fine, hang] = &report.cases[..] else {
+        panic!("{report:?}")
+    };
+    assert_eq!(stuck.outcome, Outcome::Error);
+    let scheduled = stuck.scheduled.expect("it told its schedules");
+    assert_eq!(scheduled.schedule.to_string(), "random:7");
+    assert_eq!((scheduled.ran, scheduled.of), (2, 9));
+    assert_eq!(stuck.repro, "again s::stuck::jit under random:7");
+    assert_eq!(fine.repro, "again s::a::jit");
+    // It hung before its first schedule.
+    assert_eq!(hang.scheduled, None);
+    assert_eq!(hang.repro, "again s::hang::jit");
 }
 
 fn ended(reports: &Path, hello: &str, gates: &[&str]) -> Ended {

@@ -17,7 +17,7 @@ use crate::spec::model::{Check, Gate, Measure, Place, Suite};
 use crate::value::{Array, ArrayRef, ElementType, Scalar};
 
 /// What came of a gate's own check, or of one verification of a row.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Verdict {
     /// Index into the plan's rows.
     pub row: Option<usize>,
@@ -28,7 +28,8 @@ pub(super) struct Verdict {
     pub reported: BTreeMap<String, Value>,
 }
 
-/// Judges the readings of one session.
+/// Judges the readings of one session. A clone of a new one judges another session of the same case.
+#[derive(Clone)]
 pub(super) struct Judge<'a> {
     path: &'a str,
     plan: &'a Plan,
@@ -38,6 +39,7 @@ pub(super) struct Judge<'a> {
 }
 
 /// One check and what it waits for.
+#[derive(Clone)]
 struct Job<'a> {
     check: &'a Check,
     place: Place,
@@ -65,7 +67,7 @@ impl<'a> Judge<'a> {
         suite: &'a Suite,
         gate: &'a Gate,
         rows: &[&'a crate::spec::model::Row],
-        resolver: &mut Resolver<'a>,
+        resolver: &mut Resolver<'a, '_>,
     ) -> Result<Self, Fault> {
         let plan = &resolver.prepared.plan;
         let mut judge = Judge {
@@ -107,7 +109,7 @@ impl<'a> Judge<'a> {
         check: &'a Check,
         place: Place,
         (first, reads): (usize, &[Slice]),
-        resolver: &mut Resolver<'a>,
+        resolver: &mut Resolver<'a, '_>,
     ) -> Result<Job<'a>, Fault> {
         let count = check.slices().len();
         let own = reads.iter().skip(first).take(count);

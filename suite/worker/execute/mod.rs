@@ -1,7 +1,7 @@
 //! One case, from its plan to its record: the glue of the worker process.
 //!
-//! Owns: the order plan → images → inputs → references → session → checks → expectation, the caches of inputs and
-//! references, and the record's numbers. May import everything the flow names up to `report::record`; third-party
+//! Owns: the order plan → images → inputs → references → session → checks → expectation, the schedules that a case
+//! takes on the simulated device, the caches of inputs and references, and the record's numbers. May import everything the flow names up to `report::record`; third-party
 //! crates stay where they are.
 //!
 //! ```no_run
@@ -17,9 +17,13 @@
 
 mod bounds;
 mod cache;
+mod ended;
+mod explore;
 mod judge;
 mod native;
+mod prepare;
 mod record;
+mod shrink;
 #[cfg(test)]
 mod tests;
 mod timing;
@@ -27,30 +31,32 @@ mod wanted;
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
-use std::time::Instant;
 
-use crate::case::{self, Case};
+use crate::case::Case;
 use crate::check;
 use crate::device::session::{self, Ran};
+use crate::device::sim::Schedule;
 use crate::device::{Device, DeviceInfo};
 use crate::expr::Engine;
 use crate::image::Image;
 use crate::image::native::Library;
 use crate::input;
 use crate::outcome::{Fault, Finding, Reason};
-use crate::plan::{self, Plan, PlanBuffer, Prepared, Signatures, Work};
+use crate::plan::{Plan, Prepared, Signatures, Work};
 use crate::report::record::CaseRecord;
-use crate::spec::model::{Check, Expect, Gate, Row, Suite, Timings};
+use crate::spec::model::{Check, Gate, Row, Suite, Timings};
 use crate::terms::{DeviceKind, ImageKind, Outcome, ReasonKind};
 use crate::value::Array;
 
+use super::Schedules;
 use bounds::Facts;
+pub use explore::{Progress, Tell};
 pub use record::{blank, expected};
 
 use cache::Cache;
 use judge::{Judge, Verdict};
-use record::kernel_record;
-use wanted::{References, Resolver};
+use prepare::Ready;
+use wanted::References;
 
 /// The kernels a run can use.
 pub trait Kernels: Signatures {
@@ -89,6 +95,9 @@ pub struct Executor {
     images: HashMap<(String, ImageKind), Image>,
     inputs: Cache<input::Request, Array>,
     references: References,
+    schedules: Schedules,
+    /// The schedule that the device was last given.
+    under: Schedule,
     lost: bool,
 }
 
@@ -102,6 +111,8 @@ impl Executor {
             images: HashMap::new(),
             inputs: Cache::new(CACHE_BYTES_MAX),
             references: Cache::new(CACHE_BYTES_MAX),
+            schedules: Schedules::default(),
+            under: Schedule::default(),
             lost: false,
         }
     }
@@ -119,66 +130,39 @@ impl Executor {
         self.lost
     }
 
-    /// Runs a case. Everything it can end in is an outcome of its record.
-    pub fn run(&mut self, case: &Case) -> CaseRecord {
-        let started = Instant::now();
-        let suites = Arc::clone(&self.suites);
-        let kind = self.device.info().kind;
-        let mut record = blank(case);
-        let found = suites.iter().find(|suite| suite.name == case.suite);
-        let found = found.and_then(|suite| Some((suite, suite.gates.get(&case.gate)?)));
-        let (expect, result) = match found {
-            Some((suite, gate)) => {
-                let result = self.attempt(suite, gate, case, &mut record);
-                (gate.expect.clone(), result)
-            }
-            None => {
-                let message = format!("there is no gate `{}::{}`", case.suite, case.gate);
-                (Expect::Pass, Err(Fault::setup(message)))
-            }
-        };
-        let (outcome, reason) = match result {
-            Ok(Some(skip)) => (Outcome::Skip, Some(skip)),
-            Ok(None) => (Outcome::Pass, None),
-            Err(fault) => {
-                self.lost |= fault.sticky;
-                (outcome_of(&fault.reason), Some(fault.reason))
-            }
-        };
-        record.expected = expected(&expect, kind);
-        let findings = std::mem::take(&mut record.findings);
-        (record.outcome, record.reason, record.findings) =
-            check::expectation(&expect, kind, outcome, findings, reason);
-        record.duration_ms = started.elapsed().as_secs_f64() * 1e3;
-        record
+    /// Sets the schedules under which `run` runs every case; the fair one alone where none are set.
+    pub fn set_schedules(&mut self, schedules: Schedules) {
+        self.schedules = schedules;
     }
 
-    /// Fills the record in as far as it gets. The reason of a skip comes back, if no finding stands against it.
-    fn attempt(
+    /// Runs a case. Everything it can end in is an outcome of its record.
+    pub fn run(&mut self, case: &Case) -> CaseRecord {
+        self.run_telling(case, &mut |_| {})
+    }
+
+    /// Runs a case once, under this schedule, whatever `run` would do. Nothing is kept of earlier runs but what a
+    /// kernel's own `__device__` variables hold; a fault is survived, although `lost` says so.
+    pub fn run_under(&mut self, case: &Case, schedule: Schedule) -> CaseRecord {
+        self.explore(case, Schedules::Only(schedule), &mut |_| {})
+    }
+
+    /// As `run`, and tells how far it is where there are several schedules or one was asked for.
+    pub fn run_telling(&mut self, case: &Case, tell: &mut Tell<'_>) -> CaseRecord {
+        self.explore(case, self.schedules, tell)
+    }
+
+    /// Runs the plan once under the device's schedule and judges what it wrote. Fills the record in as far as it gets.
+    /// The reason of a skip comes back, if no finding stands against it.
+    fn once(
         &mut self,
         suite: &Suite,
         gate: &Gate,
-        case: &Case,
+        ready: &Ready,
+        judge: Judge<'_>,
         record: &mut CaseRecord,
     ) -> Result<Option<Reason>, Fault> {
-        let info = self.device.info().clone();
-        if let Some(skip) = case::decided(suite, case, info.kind) {
-            return Ok(Some(skip));
-        }
-        let mut prepared = plan::build(suite, case, self.kernels.as_ref(), &self.engine)?;
-        if let Some(skip) = too_large(&prepared.plan, &info) {
-            return Ok(Some(skip));
-        }
-        let mut value = |name: &str, count: u64| record.values.insert(name.into(), count.into());
-        value("launches", prepared.launches);
-        value("dropped_launches", prepared.dropped_launches);
-        let images = self.images(&prepared.plan, case, &info)?;
-        record.kernels = images.iter().map(kernel_record).collect();
-        if let Some(skip) = self.open_library(suite, gate, &mut prepared.plan, record)? {
-            return Ok(Some(skip));
-        }
-        let inputs = self.inputs(suite, case, &prepared)?;
-        let ran = self.session(suite, gate, case, (&prepared, &images, &inputs));
+        let Ready { prepared, info, .. } = ready;
+        let ran = self.session(ready, judge);
         let (verdicts, ran) = ran.inspect_err(|_| {
             // What was found before the fault says most about it; left on the device, the next case would be told. A
             // lost context has nothing to say.
@@ -188,15 +172,15 @@ impl Executor {
         for (kernel, log) in record.kernels.iter_mut().zip(&ran.jit_logs) {
             kernel.jit_log.clone_from(log);
         }
-        record.findings.extend(idle(&prepared, gate));
+        record.findings.extend(idle(prepared, gate));
         record.findings.extend(ran.findings.iter().cloned());
         let unverified = merge(&prepared.plan, verdicts?, record);
-        let facts = Facts::new(suite, &self.engine, &prepared, &info);
+        let facts = Facts::new(suite, &self.engine, prepared, info);
         match &gate.check {
             Check::Assert { that, .. } => record.findings.extend(facts.assertion(that)?),
             Check::Timings(spec) => {
                 let (timings, findings) =
-                    timing::rows(&prepared.plan, spec, &ran.rows, &unverified, &info);
+                    timing::rows(&prepared.plan, spec, &ran.rows, &unverified, info);
                 record.findings.extend(findings);
                 record.timings = timings;
                 let bounds = facts.bounds(spec, record)?;
@@ -208,61 +192,14 @@ impl Executor {
         Ok(None)
     }
 
-    fn images(&mut self, plan: &Plan, case: &Case, info: &DeviceInfo) -> Result<Vec<Image>, Fault> {
-        let mut images = Vec::with_capacity(plan.modules.len());
-        for module in &plan.modules {
-            let key = (module.clone(), case.image);
-            if let Some(image) = self.images.get(&key) {
-                images.push(image.clone());
-                continue;
-            }
-            let image = self
-                .kernels
-                .image(module, case.image, info.compute_capability)?;
-            images.push(image.clone());
-            self.images.insert(key, image);
-        }
-        Ok(images)
-    }
-
-    fn inputs(
-        &mut self,
-        suite: &Suite,
-        case: &Case,
-        prepared: &Prepared,
-    ) -> Result<Vec<Arc<Array>>, Fault> {
-        let bytes_of = |array: &Array| array.as_bytes().len() as u64;
-        let described = suite.blocks[case.block].inputs.values();
-        let requests = prepared.inputs.iter().zip(described);
-        requests
-            .map(|(request, input)| {
-                let make = || input::generate(request);
-                let made = self.inputs.get_or_make(request, bytes_of, make);
-                made.map_err(|fault| plan::placed(&suite.path, input.place, fault))
-            })
-            .collect()
-    }
-
-    /// Runs the plan and judges what it wrote. What the device found stands even where a check cannot be made.
+    /// What the device found stands even where a check cannot be made.
     fn session(
         &mut self,
-        suite: &Suite,
-        gate: &Gate,
-        case: &Case,
-        (prepared, images, inputs): (&Prepared, &[Image], &[Arc<Array>]),
+        ready: &Ready,
+        mut judge: Judge<'_>,
     ) -> Result<(Result<Vec<Verdict>, Fault>, Ran), Fault> {
-        let rows = planned_rows(gate, &prepared.plan);
-        let mut resolver = Resolver {
-            suite,
-            case,
-            prepared,
-            inputs,
-            engine: &self.engine,
-            references: &mut self.references,
-        };
-        let mut judge = Judge::new(suite, gate, &rows, &mut resolver)?;
-        let device = self.device.as_mut();
-        let ran = session::run(device, &prepared.plan, images, inputs, &mut |reading| {
+        let (device, plan) = (self.device.as_mut(), &ready.prepared.plan);
+        let ran = session::run(device, plan, &ready.images, &ready.inputs, &mut |reading| {
             judge.take(reading);
         })?;
         Ok((judge.finish(), ran))
@@ -339,23 +276,6 @@ fn outcome_of(reason: &Reason) -> Outcome {
         | ReasonKind::Hang
         | ReasonKind::Setup => Outcome::Error,
     }
-}
-
-/// Why a card cannot hold a case at all: its buffers together are larger than all of the card's memory.
-fn too_large(plan: &Plan, info: &DeviceInfo) -> Option<Reason> {
-    let bytes = |buffer: &PlanBuffer| u128::from(buffer.len) * buffer.element.size() as u128;
-    let wanted: u128 = plan.buffers.iter().map(bytes).sum();
-    let held = u128::from(info.total_memory_bytes);
-    (wanted > held).then(|| {
-        let mib = |bytes: u128| bytes.div_ceil(1 << 20);
-        let message = format!(
-            "the case's buffers take {} MiB, {} has {} MiB",
-            mib(wanted),
-            info.name,
-            held >> 20
-        );
-        Reason::new(ReasonKind::Unsupported, message)
-    })
 }
 
 fn needs_hardware() -> Reason {

@@ -67,6 +67,7 @@ pub fn blank(case: &Case) -> CaseRecord {
         skipped_rows: IndexMap::new(),
         not_judged: IndexMap::new(),
         duration_ms: 0.0,
+        scheduled: None,
         kernels: Vec::new(),
         repro: String::new(),
     }

@@ -52,16 +52,16 @@ impl Held {
 }
 
 /// What wants are resolved with: one case's names and inputs.
-pub(super) struct Resolver<'a> {
+pub(super) struct Resolver<'a, 'c> {
     pub suite: &'a Suite,
-    pub case: &'a Case,
+    pub case: &'c Case,
     pub prepared: &'a Prepared,
-    pub inputs: &'a [Arc<Array>],
-    pub engine: &'a Engine,
-    pub references: &'a mut References,
+    pub inputs: &'c [Arc<Array>],
+    pub engine: &'c Engine,
+    pub references: &'c mut References,
 }
 
-impl Resolver<'_> {
+impl Resolver<'_, '_> {
     /// The value of a want. Numbers of files and scripts become elements of `element`; `place` is the gate's.
     pub fn resolve(
         &mut self,

@@ -1,8 +1,11 @@
 //! A device in host memory whose kernels are named here.
 
+use std::cell::RefCell;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::call::Function;
+use crate::device::sim::Schedule;
 use crate::device::{
     Access, Argument, BufferId, Device, DeviceInfo, Elapsed, Launch, Loaded, ModuleId, NativeCall,
     Stamp,
@@ -27,6 +30,21 @@ pub struct Fake {
     broken: bool,
     /// Counts launches, for a kernel that never does the same twice.
     launches: i32,
+    schedule: Schedule,
+    /// What the kernel `scheduled` does.
+    acts: fn(&Schedule) -> Act,
+    /// The schedules of its launches.
+    pub seen: Rc<RefCell<Vec<Schedule>>>,
+}
+
+/// What a kernel may do under a schedule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Act {
+    Right,
+    LosesOne,
+    Races,
+    RacesAndLosesOne,
+    Hangs,
 }
 
 impl Fake {
@@ -48,7 +66,23 @@ impl Fake {
             findings: Vec::new(),
             broken: false,
             launches: 0,
+            schedule: Schedule::default(),
+            acts: |_| Act::Right,
+            seen: Rc::default(),
         }
+    }
+
+    /// A simulated device whose kernel `scheduled` is right, wrong or late as its schedule has it.
+    pub fn scheduled(acts: fn(&Schedule) -> Act) -> Self {
+        Self {
+            acts,
+            ..Self::new(DeviceKind::Sim)
+        }
+    }
+
+    fn act(&mut self) -> Act {
+        self.seen.borrow_mut().push(self.schedule);
+        (self.acts)(&self.schedule)
     }
 
     /// A device whose clock stands still.
@@ -125,11 +159,22 @@ impl Device for Fake {
         self.now_ms += if self.stopped { 0.0 } else { 1.0 };
         self.launches += 1;
         let args = launch.args;
+        let act = match launch.kernel {
+            "scheduled" => self.act(),
+            "compact_loses_one" => Act::LosesOne,
+            _ => Act::Right,
+        };
+        if matches!(act, Act::Races | Act::RacesAndLosesOne) {
+            let race = Finding::new(FindingKind::Race, "between two threads");
+            self.findings.push(race);
+        }
         match launch.kernel {
-            "compact" | "compact_loses_one" => {
+            "scheduled" if act == Act::Hangs => return Err(Fault::hang("it does not end")),
+            "compact" | "compact_loses_one" | "scheduled" => {
                 let mut kept: Vec<i32> = self.ints(&args[0]).to_vec();
                 kept.retain(|v| *v != 0);
-                kept.truncate(kept.len() - usize::from(launch.kernel != "compact"));
+                let loses_one = matches!(act, Act::LosesOne | Act::RacesAndLosesOne);
+                kept.truncate(kept.len() - usize::from(loses_one));
                 self.ints(&args[1])[..kept.len()].copy_from_slice(&kept);
                 self.ints(&args[2])[0] = kept.len() as i32;
             }
@@ -173,6 +218,14 @@ impl Device for Fake {
         Ok(())
     }
 
+    fn set_schedule(&mut self, schedule: Schedule) -> Result<(), Fault> {
+        match self.info.kind {
+            DeviceKind::Sim => self.schedule = schedule,
+            DeviceKind::Cuda => return Err(Fault::setup("schedules as it likes")),
+        }
+        Ok(())
+    }
+
     fn finish(&mut self) -> Result<(), Fault> {
         match self.broken {
             true => Err(Fault::kernel("illegal address")),
@@ -208,7 +261,7 @@ pub struct FakeKernels;
 impl Signatures for FakeKernels {
     fn kernel(&self, modules: &[String], name: &str) -> Result<(usize, Signature), Fault> {
         let letters = match name {
-            "compact" | "compact_loses_one" => "ppp",
+            "compact" | "compact_loses_one" | "scheduled" => "ppp",
             "reverse" => "pp",
             "idle" => "",
             "random" | "outside" | "breaks" | "refused" => "p",

@@ -1,5 +1,6 @@
 mod fake;
 mod native;
+mod schedules;
 mod specs;
 mod timings;
 
@@ -7,7 +8,7 @@ use indexmap::IndexMap;
 
 use super::*;
 use crate::plan::fixture::*;
-use crate::spec::model::{Measure, Step, Want};
+use crate::spec::model::{Expect, Measure, Step, Want};
 use crate::terms::FindingKind;
 use crate::value::ElementType::I32;
 use fake::{Fake, FakeKernels};
