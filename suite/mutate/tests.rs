@@ -236,3 +236,16 @@ fn mutants_of_a_module_are_ptx_with_one_change() {
         );
     }
 }
+
+#[test]
+fn the_committed_schema_is_fresh() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/schema/mutation.schema.json");
+    if std::env::var_os("CUDA_GATES_BLESS").is_some_and(|v| v == "1") {
+        fs::write(&path, super::schema()).expect("a schema");
+    }
+    let committed = fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        committed == super::schema(),
+        "docs/schema/mutation.schema.json is stale: run `CUDA_GATES_BLESS=1 cargo test --lib mutate::`"
+    );
+}
