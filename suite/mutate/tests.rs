@@ -249,3 +249,36 @@ fn the_committed_schema_is_fresh() {
         "docs/schema/mutation.schema.json is stale: run `CUDA_GATES_BLESS=1 cargo test --lib mutate::`"
     );
 }
+
+/// Running them is for a release; a name that is no mutant any more is told here.
+#[test]
+fn committed_lists_name_mutants_of_the_committed_kernels() {
+    let sources = crate::worker::sources::load(None, None).expect("suites");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("specs/mutants");
+    let mut lists = 0;
+    for entry in fs::read_dir(folder).expect("lists") {
+        let path = entry.expect("a list").path();
+        let name = path.file_stem().and_then(|n| n.to_str()).expect("a name");
+        let suite = sources.suites.iter().find(|suite| suite.name == name);
+        let suite = suite.unwrap_or_else(|| panic!("no suite `{name}`"));
+        let list = crate::spec::equivalents::Equivalents::load(&path, name);
+        let list = list.unwrap_or_else(|errors| panic!("{errors}")).expect("a list");
+        let mut ids = std::collections::HashSet::new();
+        for module in &suite.kernels {
+            let module = module.trim_end_matches(".cu");
+            let image = sources.catalog.image(module, ImageKind::Jit, (7, 5));
+            let Ok(Code::Ptx(text)) = image.map(|image| image.code) else {
+                panic!("{module}: no PTX");
+            };
+            let parsed = ptx::parse(&text).expect("PTX");
+            let kernels: Vec<&str> = parsed.functions.iter().map(|f| f.name.as_str()).collect();
+            let made = mutants(module, &text, &kernels, Operator::ALL).expect("PTX");
+            ids.extend(made.into_iter().map(|mutant| mutant.id));
+        }
+        for entry in &list.entries {
+            assert!(ids.contains(&entry.mutant), "{}: {}", list.path, entry.mutant);
+        }
+        lists += 1;
+    }
+    assert!(lists > 0);
+}
