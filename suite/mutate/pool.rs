@@ -40,11 +40,12 @@ impl Pool<'_> {
                 let index = next.fetch_add(1, Ordering::Relaxed);
                 let Some(item) = items.get(index) else { return };
                 let result = work(&mut bench, item);
-                results
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .push((index, result));
-                self.tell(what, index, items.len(), &told);
+                let done = {
+                    let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
+                    results.push((index, result));
+                    results.len()
+                };
+                self.tell(what, done, items.len(), &told);
             }
         };
         let cores = thread::available_parallelism().map_or(1, usize::from);

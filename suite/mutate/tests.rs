@@ -262,7 +262,9 @@ fn committed_lists_name_mutants_of_the_committed_kernels() {
         let suite = sources.suites.iter().find(|suite| suite.name == name);
         let suite = suite.unwrap_or_else(|| panic!("no suite `{name}`"));
         let list = crate::spec::equivalents::Equivalents::load(&path, name);
-        let list = list.unwrap_or_else(|errors| panic!("{errors}")).expect("a list");
+        let list = list
+            .unwrap_or_else(|errors| panic!("{errors}"))
+            .expect("a list");
         let mut ids = std::collections::HashSet::new();
         for module in &suite.kernels {
             let module = module.trim_end_matches(".cu");
@@ -276,7 +278,12 @@ fn committed_lists_name_mutants_of_the_committed_kernels() {
             ids.extend(made.into_iter().map(|mutant| mutant.id));
         }
         for entry in &list.entries {
-            assert!(ids.contains(&entry.mutant), "{}: {}", list.path, entry.mutant);
+            assert!(
+                ids.contains(&entry.mutant),
+                "{}: {}",
+                list.path,
+                entry.mutant
+            );
         }
         lists += 1;
     }

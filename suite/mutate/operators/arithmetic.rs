@@ -283,7 +283,7 @@ mod tests {
 
     #[test]
     fn what_is_never_negative_has_no_sign_to_change() {
-        let signs = |code| apply(Operator::Signedness, code);
+        let signs = |code: &str| apply(Operator::Signedness, code);
         let thread = "mov.u32 %r1, %tid.x;";
         assert_eq!(signs(&format!("{thread} cvt.u64.u32 %rd1, %r1;")), [""; 0]);
         assert_eq!(
