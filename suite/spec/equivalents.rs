@@ -209,7 +209,7 @@ mod tests {
         let problem = list
             .problem(&list.entries[2], "gone", "take it out")
             .to_string();
-        assert_eq!(problem, "mutants/s.yaml:5:15: gone (take it out)");
+        assert_eq!(problem, "mutants/s.yaml:5:16: gone (take it out)");
     }
 
     #[test]
