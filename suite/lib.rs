@@ -18,6 +18,7 @@ pub mod host;
 pub mod identity;
 pub mod image;
 pub mod input;
+pub mod mutate;
 pub mod outcome;
 pub mod parallel;
 pub mod plan;

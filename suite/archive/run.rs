@@ -171,7 +171,7 @@ pub(super) fn append_line(mut file: &File, line: &str) -> io::Result<()> {
 }
 
 /// Writes a file beside its place and moves it there.
-fn replace(path: &Path, text: &str) -> Result<(), ArchiveError> {
+pub(super) fn replace(path: &Path, text: &str) -> Result<(), ArchiveError> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}.part", std::process::id()));
     let part = path.with_file_name(name);

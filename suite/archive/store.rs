@@ -4,8 +4,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::names::joined_run_id;
-use super::run::RunFolder;
+use super::names::{folder_name, joined_run_id};
+use super::run::{RunFolder, replace};
 use super::{ArchiveError, Shelf, new_run_id};
 use crate::report::Facts;
 
@@ -40,7 +40,7 @@ impl Store {
             facts.run.id = new_run_id();
         }
         for _ in 0..NAMES_TRIED_MAX {
-            let path = shelf.join(super::names::folder_name(&facts.run.id, "run"));
+            let path = shelf.join(folder_name(&facts.run.id, "run"));
             match fs::create_dir(&path) {
                 Ok(()) => return RunFolder::create(path, facts),
                 Err(e) if e.kind() == io::ErrorKind::AlreadyExists => facts.run.id = new_run_id(),
@@ -61,6 +61,25 @@ impl Store {
         fs::create_dir_all(&path)
             .map_err(|e| ArchiveError::io("create the run folder", &path, e))?;
         RunFolder::join(path, facts)
+    }
+
+    /// Writes files that are no run of gates into a folder of this name: each whole or not at all.
+    ///
+    /// # Errors
+    /// When the folder or a file cannot be written.
+    pub fn keep(
+        &self,
+        shelf: &Shelf,
+        id: &str,
+        files: &[(&str, &str)],
+    ) -> Result<PathBuf, ArchiveError> {
+        let folder = self.root.join(shelf.path()).join(folder_name(id, "run"));
+        fs::create_dir_all(&folder)
+            .map_err(|e| ArchiveError::io("create the folder", &folder, e))?;
+        for (name, text) in files {
+            replace(&folder.join(name), text)?;
+        }
+        Ok(folder)
     }
 
     fn shelf(&self, facts: &Facts) -> Result<PathBuf, ArchiveError> {

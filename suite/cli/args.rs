@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use crate::device::sim::Schedule;
+use crate::mutate::Operator;
 use crate::runner::{
     DeviceChoice, Options, ScheduleChoice, UsageError, parse_count, parse_images, parse_profile,
     parse_seed, parse_timeout,
@@ -23,6 +24,13 @@ Exit codes, the first that applies:
 Environment: CUDA_GATES_DEVICE, CUDA_GATES_PROFILE, CUDA_GATES_IMAGE, CUDA_GATES_REPORTS,
 CUDA_GATES_TIMEOUT, CUDA_GATES_SPECS, CUDA_GATES_KERNELS, CUDA_GATES_SCHEDULES, CUDA_GATES_SEED and
 CUDA_GATES_SCHEDULE are read where the argument is not given.";
+
+const MUTATE_EXIT_CODES: &str = "\
+Exit codes, the first that applies:
+  2  usage or spec error, a list of equivalents that cannot be read
+  1  a case fails without any change; a score below --least; a list of equivalents that is wrong; a mutant
+     that the simulated device cannot run
+  0  every suite is good enough";
 
 /// A conformance suite for CUDA hardware and drivers.
 ///
@@ -80,6 +88,9 @@ pub(super) enum Command {
         #[command(subcommand)]
         command: Kernels,
     },
+    /// Change the kernels of suites, one instruction at a time, and tell which changes no gate notices.
+    #[command(after_help = MUTATE_EXIT_CODES)]
+    Mutate(Mutate),
     /// Read archived runs.
     Report {
         #[command(subcommand)]
@@ -106,6 +117,65 @@ pub(super) struct Run {
     /// Show failures and the summary only.
     #[arg(long, short)]
     pub quiet: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Mutate {
+    /// Names of suites, or spec files [default: every suite].
+    #[arg(value_name = "SUITE")]
+    pub suites: Vec<String>,
+    /// Schedules of the simulated device that a survivor is tried under, the fair one among them.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = parse_count)]
+    pub schedules: u32,
+    /// What the schedules are drawn from.
+    #[arg(long, value_name = "SEED", default_value_t = 0, value_parser = parse_seed)]
+    pub seed: u64,
+    /// Kinds of changes, with commas [default: all].
+    #[arg(long, value_name = "NAMES", value_parser = operators)]
+    pub operators: Option<Operators>,
+    /// Run so many mutants a suite at most, spread evenly over all of them.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub limit: Option<u32>,
+    /// Change only kernels whose name contains this.
+    #[arg(long, value_name = "NAME")]
+    pub kernel: Option<String>,
+    /// The score, per cent, below which a suite is not good enough.
+    #[arg(long, value_name = "PERCENT", default_value_t = 95.0, value_parser = percent)]
+    pub least: f64,
+    /// The cases that judge: quick, full, perf or huge [default: quick].
+    #[arg(long, value_parser = parse_profile)]
+    pub profile: Option<Profile>,
+    /// The archive's folder [default: reports].
+    #[arg(long, value_name = "DIR")]
+    pub reports: Option<PathBuf>,
+    /// Do not tell how far it is.
+    #[arg(long, short)]
+    pub quiet: bool,
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+    #[command(flatten)]
+    pub folders: Folders,
+}
+
+/// One value with commas in it.
+#[derive(Clone, Debug)]
+pub(super) struct Operators(pub Vec<Operator>);
+
+fn operators(text: &str) -> Result<Operators, String> {
+    let each = text.split(',').map(str::trim).map(|name| {
+        Operator::from_name(name).ok_or_else(|| {
+            let names: Vec<&str> = Operator::ALL.iter().map(|o| o.name()).collect();
+            format!("`{name}` is no kind of change: {}", names.join(", "))
+        })
+    });
+    each.collect::<Result<_, _>>().map(Operators)
+}
+
+fn percent(text: &str) -> Result<f64, String> {
+    let value = text.parse::<f64>().ok();
+    value
+        .filter(|value| (0.0..=100.0).contains(value))
+        .ok_or_else(|| format!("`{text}` is no percentage from 0 to 100"))
 }
 
 /// Which schedules of the simulated device every case takes.
@@ -190,6 +260,8 @@ pub(super) enum Document {
     Suite,
     /// A run's report.json.
     Report,
+    /// A mutation run's mutation.json.
+    Mutation,
 }
 
 #[derive(Debug, Subcommand)]

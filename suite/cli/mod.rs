@@ -14,6 +14,7 @@ mod explain;
 mod folders;
 mod kernels;
 mod list;
+mod mutate;
 mod output;
 mod plots;
 mod report;
@@ -73,8 +74,10 @@ fn answer(command: Command, environment: Options) -> Outcome {
         Command::Schema { document } => Ok(match document {
             Document::Suite => output::json(&spec::schema()),
             Document::Report => Answer::from(crate::report::schema()),
+            Document::Mutation => Answer::from(crate::mutate::schema()),
         }),
         Command::Kernels { command } => kernels::run(command, environment.kernels),
+        Command::Mutate(arguments) => mutate::mutate(arguments, environment),
         Command::Report { command } => match command {
             args::Report::List { reports, format } => {
                 report::list(reports.unwrap_or(environment.reports), format)

@@ -367,3 +367,27 @@ fn inputs_that_no_generator_makes_are_told_by_check() {
         }
     }
 }
+
+#[test]
+fn a_mutation_run_takes_its_choices_and_refuses_what_is_not_there() {
+    for (line, words) in [
+        (
+            "mutate --operators guard,nothing",
+            "`nothing` is no kind of change: drop_barrier, ",
+        ),
+        ("mutate --least 101", "no percentage from 0 to 100"),
+        ("mutate --limit 0", "0 is not in 1.."),
+        ("mutate --schedules 0", "no number of schedules"),
+    ] {
+        let error = parse(line).unwrap_err();
+        assert_eq!(error.exit_code(), 2);
+        assert!(error.to_string().contains(words), "{line}: {error}");
+    }
+    let failure = answer("mutate no_such_suite").unwrap_err();
+    assert_eq!(failure.code, 2);
+    assert!(
+        failure.text.contains("there are aggregated, compaction"),
+        "{}",
+        failure.text
+    );
+}

@@ -18,6 +18,7 @@
 //! ```
 
 mod decode;
+pub mod equivalents;
 mod events;
 mod fields;
 mod files;

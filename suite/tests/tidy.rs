@@ -68,10 +68,17 @@ const EDGES: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "mutate",
+        &[
+            "archive", "case", "device", "expr", "image", "outcome", "plan", "report", "runner",
+            "spec", "terms", "worker",
+        ],
+    ),
+    (
         "cli",
         &[
-            "archive", "case", "device", "expr", "image", "input", "outcome", "plan", "report",
-            "runner", "spec", "terms", "value", "worker",
+            "archive", "case", "device", "expr", "image", "input", "mutate", "outcome", "plan",
+            "report", "runner", "spec", "terms", "value", "worker",
         ],
     ),
 ];

@@ -42,6 +42,8 @@ pub struct SimDevice {
     findings: Vec<Finding>,
     /// Thread instructions since the device was made.
     executed: u64,
+    /// Warp instructions since the device was made.
+    spent: u64,
     stamps: Vec<u64>,
     fuel: u64,
     memory_bytes: u64,
@@ -80,6 +82,7 @@ impl SimDevice {
             blocks: Vec::new(),
             findings: Vec::new(),
             executed: 0,
+            spent: 0,
             stamps: Vec::new(),
             fuel: FUEL,
             memory_bytes: MEMORY_BYTES,
@@ -104,6 +107,16 @@ impl SimDevice {
         self.memory_bytes = bytes;
         self.info.total_memory_bytes = bytes;
         self
+    }
+
+    /// As [`SimDevice::with_budget`], for the launches that follow.
+    pub fn set_budget(&mut self, warp_instructions: u64) {
+        self.fuel = warp_instructions;
+    }
+
+    /// Warp instructions run since the device was made.
+    pub fn spent(&self) -> u64 {
+        self.spent
     }
 
     /// Sets the schedule of the launches that follow, up to the next `free_all`, where it starts again.
@@ -364,6 +377,7 @@ impl Device for SimDevice {
         self.launches += 1;
         self.decisions = machine.turns.left;
         self.executed += machine.executed;
+        self.spent += self.fuel - machine.fuel;
         for finding in machine.recorder.finish(machine.order.lost) {
             if self.findings.len() < MAX_FINDINGS {
                 self.findings.push(finding);

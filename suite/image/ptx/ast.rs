@@ -1,6 +1,7 @@
 //! What a PTX module says, name by name. Nothing here is resolved: names stay text, with the scope they stand in.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// One PTX file.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -38,6 +39,8 @@ pub struct Function {
     pub required_threads: Option<[u32; 3]>,
     /// `.minnctapersm`.
     pub min_blocks: Option<u32>,
+    /// Bytes of the PTX text, from its first directive to its end.
+    pub span: Range<usize>,
     /// None for a declaration.
     pub body: Option<Body>,
 }
@@ -188,6 +191,8 @@ pub struct Instruction {
     pub text: String,
     /// Line in the PTX text, from 1.
     pub line: u32,
+    /// Bytes of the PTX text, with guard and semicolon.
+    pub span: Range<usize>,
     pub location: Option<Location>,
 }
 

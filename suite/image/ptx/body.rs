@@ -126,6 +126,7 @@ impl Parser<'_> {
             operands,
             text,
             line,
+            span: start..self.lexer.taken_end,
             location,
         }));
         Ok(())

@@ -116,18 +116,21 @@ impl<'a> Parser<'a> {
     /// A function or a variable, after any linking directives.
     fn declaration(&mut self, module: &mut Module) -> Result<(), ParseError> {
         let mut is_extern = false;
+        let start = self.lexer.next_start()?;
         loop {
             let line = self.lexer.line();
             match self.lexer.take()? {
                 Token::Word(".extern") => is_extern = true,
                 Token::Word(".visible" | ".weak" | ".common") => {}
                 Token::Word(".entry") => {
-                    let function = self.function(FunctionKind::Entry, line)?;
+                    let mut function = self.function(FunctionKind::Entry, line)?;
+                    function.span = start..self.lexer.taken_end;
                     module.functions.push(function);
                     return Ok(());
                 }
                 Token::Word(".func") => {
-                    let function = self.function(FunctionKind::Device, line)?;
+                    let mut function = self.function(FunctionKind::Device, line)?;
+                    function.span = start..self.lexer.taken_end;
                     module.functions.push(function);
                     return Ok(());
                 }
@@ -160,6 +163,7 @@ impl<'a> Parser<'a> {
             max_threads: None,
             required_threads: None,
             min_blocks: None,
+            span: 0..0,
             body: None,
         };
         if self.lexer.peek()? == Token::Punct('(') {

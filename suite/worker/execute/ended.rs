@@ -47,7 +47,9 @@ impl Ended {
             Err(fault) => (outcome_of(&fault.reason), Some(fault.reason)),
         };
         (record.outcome, record.reason) = match outcome {
-            Outcome::Pass | Outcome::Skip if !record.findings.is_empty() => (Outcome::Fail, None),
+            Outcome::Pass | Outcome::Skip if record.findings.iter().any(|f| !f.kind.is_note()) => {
+                (Outcome::Fail, None)
+            }
             outcome => (outcome, reason),
         };
         Self { schedule, record }
@@ -68,9 +70,6 @@ impl Ended {
     }
 
     pub fn says(&self, expect: &Expect, device: DeviceKind) -> Says {
-        let Some(kind) = self.kind() else {
-            return Says::Nothing;
-        };
         let expected = match expect {
             Expect::Pass => false,
             Expect::Fail { cuda, .. } if device == DeviceKind::Cuda => {
@@ -79,9 +78,10 @@ impl Ended {
             Expect::Fail { sim, .. } => self.shows(Kind::Found(*sim)),
             Expect::Error { kind } => self.shows(Kind::Ended(*kind)),
         };
-        match (expected, expect, kind) {
+        match (expected, expect, self.kind()) {
             (true, ..) => Says::Expected,
-            (false, Expect::Fail { .. }, Kind::Found(_)) => Says::Otherwise,
+            (false, _, None) => Says::Nothing,
+            (false, Expect::Fail { .. }, Some(Kind::Found(_))) => Says::Otherwise,
             (false, ..) => Says::Decided,
         }
     }
@@ -97,7 +97,8 @@ impl Ended {
             Outcome::Fail => self
                 .record
                 .findings
-                .first()
+                .iter()
+                .find(|finding| !finding.kind.is_note())
                 .map(|finding| Kind::Found(finding.kind)),
             Outcome::Pass | Outcome::Skip | Outcome::Waived => None,
         }
@@ -107,7 +108,9 @@ impl Ended {
         let Self { record, .. } = self;
         match failure {
             Kind::Found(kind) => {
-                record.outcome == Outcome::Fail && record.findings.iter().any(|f| f.kind == kind)
+                // A note is found in a case that passes.
+                let judged = matches!(record.outcome, Outcome::Fail | Outcome::Pass);
+                judged && record.findings.iter().any(|f| f.kind == kind)
             }
             Kind::Ended(_) => self.kind() == Some(failure),
         }

@@ -1,0 +1,320 @@
+//! A mutation run from its choices to its report.
+//!
+//! Imports `archive`, `image`, `runner` (choices of folders), `spec`, `terms` and `worker` (where suites come from).
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+use indexmap::IndexMap;
+
+use super::baseline::{Known, baseline, kernels};
+use super::bench::Bench;
+use super::mutant::{Mutant, mutants};
+use super::operators::Operator;
+use super::pool::Pool;
+use super::record::{MutationReport, SCHEMA, SuiteRecord, Totals};
+use super::trial::{Fate, trial};
+use super::units::units;
+use super::{score, text};
+use crate::archive::{self, ArchiveError, Shelf, Store};
+use crate::device::sim::Schedule;
+use crate::image::{Catalog, Code};
+use crate::runner::{KERNELS, Options, folder};
+use crate::spec::equivalents::Equivalents;
+use crate::spec::model::Suite;
+use crate::spec::{self};
+use crate::terms::{ImageKind, Profile};
+use crate::worker::sources::{self, Sources};
+
+/// What a mutation run takes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Choices {
+    /// Names of suites, or spec files; all suites where there is none.
+    pub suites: Vec<String>,
+    /// Schedules a survivor is tried under, at least one: the fair one.
+    pub schedules: u32,
+    pub seed: u64,
+    /// None: all.
+    pub operators: Vec<Operator>,
+    /// Mutants a suite at most, spread evenly over all of them.
+    pub limit: Option<usize>,
+    /// Only mutants of kernels whose name contains this.
+    pub kernel: Option<String>,
+    /// Per cent: a suite below fails the run.
+    pub least_score: f64,
+}
+
+/// A run that came to its end.
+#[derive(Clone, Debug)]
+pub struct Ended {
+    pub report: MutationReport,
+    /// As it is shown.
+    pub text: String,
+    /// Where it is kept.
+    pub folder: Option<PathBuf>,
+    /// Why it is not kept.
+    pub trouble: Option<String>,
+    /// Whether every suite is good enough, and every list of equivalents right.
+    pub passed: bool,
+}
+
+/// Why there is no report.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refused {
+    /// What was asked for cannot be.
+    Usage(String),
+    /// Cases that fail without any change: nothing can be measured with them.
+    Baseline(String),
+}
+
+/// Mutates the kernels of suites and tells who notices.
+///
+/// # Errors
+/// A suite that is not there or cannot be read; one that does not pass as it is.
+pub fn run(options: &Options, choices: &Choices) -> Result<Ended, Refused> {
+    let started = archive::now();
+    let kernels = folder(&options.kernels, KERNELS);
+    let specs = folder(&options.specs, "specs");
+    let sources = sources::load(specs.as_deref(), kernels.as_deref()).map_err(Refused::Usage)?;
+    let chosen = choose(&sources, &choices.suites)?;
+    let profile = options.profile.unwrap_or(Profile::Quick);
+    let mut report = MutationReport {
+        schema: SCHEMA.to_owned(),
+        id: archive::new_run_id(),
+        started,
+        finished: String::new(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        profile,
+        schedules: choices.schedules.max(1),
+        seed: choices.seed,
+        operators: choices.operators(),
+        least_score: choices.least_score,
+        suites: Vec::new(),
+    };
+    for suite in &chosen {
+        let session = Session {
+            pool: Pool {
+                catalog: &sources.catalog,
+                suite,
+                tells: !options.quiet,
+            },
+            profile,
+            choices,
+        };
+        report.suites.push(session.run()?);
+    }
+    report.finished = archive::now();
+    let passed = report.suites.iter().all(|suite| is_good(suite, choices));
+    let text = text::summary(&report);
+    let kept = keep(&Store::open(&options.reports), &report, &text);
+    let (folder, trouble) = match kept {
+        Ok(folder) => (Some(folder), None),
+        Err(error) => (None, Some(error.to_string())),
+    };
+    Ok(Ended {
+        report,
+        text,
+        folder,
+        trouble,
+        passed,
+    })
+}
+
+fn is_good(suite: &SuiteRecord, choices: &Choices) -> bool {
+    let score = suite.score.is_none_or(|score| score >= choices.least_score);
+    score && suite.problems.is_empty() && suite.totals.invalid == 0
+}
+
+/// Beside the runs of the simulated device, whose version it is.
+fn keep(store: &Store, report: &MutationReport, text: &str) -> Result<PathBuf, ArchiveError> {
+    let shelf = Shelf {
+        driver: "sim".to_owned(),
+        card: report.version.clone(),
+    };
+    let json = report.to_json().map_err(|source| ArchiveError::Json {
+        path: store.root().to_owned(),
+        source,
+    })?;
+    let files = [("mutation.json", json.as_str()), ("mutation.txt", text)];
+    store.keep(&shelf, &report.id, &files)
+}
+
+/// The suites that were asked for.
+fn choose(sources: &Sources, names: &[String]) -> Result<Vec<Suite>, Refused> {
+    if names.is_empty() {
+        return Ok(sources.suites.clone());
+    }
+    let mut chosen: Vec<Suite> = Vec::new();
+    for name in names {
+        let known = sources.suites.iter();
+        let found = known
+            .clone()
+            .find(|suite| suite.name == *name || Path::new(&suite.path) == Path::new(name));
+        let suite = match found {
+            Some(suite) => suite.clone(),
+            None if name.ends_with(".yaml") => {
+                let loader = spec::Loader::new(&sources.catalog, sources::names());
+                let loaded = loader.file(Path::new(name));
+                loaded.map_err(|errors| Refused::Usage(errors.render()))?
+            }
+            None => {
+                let all: Vec<&str> = known.map(|suite| suite.name.as_str()).collect();
+                let message = format!("no suite `{name}`: there are {}", all.join(", "));
+                return Err(Refused::Usage(message));
+            }
+        };
+        if chosen.iter().all(|other| other.name != suite.name) {
+            chosen.push(suite);
+        }
+    }
+    Ok(chosen)
+}
+
+impl Choices {
+    fn operators(&self) -> Vec<Operator> {
+        match self.operators.as_slice() {
+            [] => Operator::ALL.to_vec(),
+            some => some.to_vec(),
+        }
+    }
+
+    fn schedules(&self) -> Vec<Schedule> {
+        let numbers = 0..self.schedules.max(1);
+        numbers
+            .map(|number| Schedule::nth(self.seed, number))
+            .collect()
+    }
+
+    /// Those that are to be run.
+    fn select(&self, all: &[Arc<Mutant>]) -> Vec<Arc<Mutant>> {
+        let operators = self.operators();
+        let is_chosen = |mutant: &&Arc<Mutant>| {
+            let kernel = self.kernel.as_deref();
+            operators.contains(&mutant.operator) && kernel.is_none_or(|k| mutant.kernel.contains(k))
+        };
+        let chosen: Vec<Arc<Mutant>> = all.iter().filter(is_chosen).cloned().collect();
+        match self.limit {
+            Some(limit) if limit < chosen.len() => (0..limit)
+                .map(|index| Arc::clone(&chosen[index * chosen.len() / limit]))
+                .collect(),
+            _ => chosen,
+        }
+    }
+}
+
+/// One suite.
+struct Session<'a> {
+    pool: Pool<'a>,
+    profile: Profile,
+    choices: &'a Choices,
+}
+
+impl Session<'_> {
+    fn run(&self) -> Result<SuiteRecord, Refused> {
+        let clock = Instant::now();
+        let suite = self.pool.suite;
+        let path = Equivalents::path_beside(&suite.path, &suite.name);
+        let list = Equivalents::load(&path, &suite.name);
+        let list = list.map_err(|errors| Refused::Usage(errors.render()))?;
+        let units = units(suite, self.profile, self.pool.catalog).map_err(Refused::Usage)?;
+        let schedules = self.choices.schedules();
+        let known = baseline(&self.pool, &units, &schedules).map_err(|failed| {
+            let failed = failed.join("\n  ");
+            Refused::Baseline(format!(
+                "{}: these cases do not pass as they are:\n  {failed}",
+                suite.name
+            ))
+        })?;
+        let all = self.mutants(&known)?;
+        let chosen = self.choices.select(&all);
+        let fates = self
+            .pool
+            .map("mutants", &chosen, |bench: &mut Bench, mutant| {
+                trial(bench, &known, &schedules, mutant)
+            });
+        let mut record = SuiteRecord {
+            suite: suite.name.clone(),
+            spec: suite.path.clone(),
+            spec_sha256: suite.sha256.clone(),
+            cases: known.iter().map(|known| known.unit.cases.len()).sum(),
+            made: all.len(),
+            totals: Totals::default(),
+            score: None,
+            by_operator: IndexMap::new(),
+            by_kernel: IndexMap::new(),
+            mutants: records(&chosen, fates, list.as_ref()),
+            problems: Vec::new(),
+            notes: notes(&known, &all),
+            wall_ms: 0.0,
+        };
+        if let Some(list) = &list {
+            record.problems = score::problems(list, &all, &record.mutants);
+        }
+        score::tally(&mut record);
+        record.wall_ms = clock.elapsed().as_secs_f64() * 1e3;
+        Ok(record)
+    }
+
+    /// Of every kernel that is launched.
+    fn mutants(&self, known: &[Known]) -> Result<Vec<Arc<Mutant>>, Refused> {
+        let mut by_module: BTreeMap<Arc<str>, Vec<Arc<str>>> = BTreeMap::new();
+        for (module, kernel) in kernels(known) {
+            by_module.entry(module).or_default().push(kernel);
+        }
+        let mut all = Vec::new();
+        for (module, kernels) in &by_module {
+            let names: Vec<&str> = kernels.iter().map(AsRef::as_ref).collect();
+            let text = ptx_of(self.pool.catalog, module)?;
+            let made = mutants(module, &text, &names, Operator::ALL)
+                .map_err(|error| Refused::Usage(format!("{module}.ptx: {error}")))?;
+            all.extend(made.into_iter().map(Arc::new));
+        }
+        Ok(all)
+    }
+}
+
+fn ptx_of(catalog: &Catalog, module: &str) -> Result<Arc<str>, Refused> {
+    let image = catalog.image(module, ImageKind::Jit, (7, 5));
+    match image.map(|image| image.code) {
+        Ok(Code::Ptx(text)) => Ok(text),
+        Ok(Code::Cubin(_)) => Err(Refused::Usage(format!("{module}: there is no PTX"))),
+        Err(fault) => Err(Refused::Usage(fault.to_string())),
+    }
+}
+
+fn records(
+    chosen: &[Arc<Mutant>],
+    fates: Vec<Fate>,
+    list: Option<&Equivalents>,
+) -> Vec<super::MutantRecord> {
+    let entries = list.map_or(&[][..], |list| &list.entries);
+    let listed = |id: &str| entries.iter().find(|entry| entry.mutant == id);
+    let pairs = chosen.iter().zip(fates);
+    pairs
+        .map(|(mutant, fate)| score::record(mutant, fate, listed(&mutant.id)))
+        .collect()
+}
+
+/// The kernels whose grids are left as they are.
+fn notes(known: &[Known], all: &[Arc<Mutant>]) -> Vec<String> {
+    let has_grid = |kernel: &str| {
+        let mut of_grid = all
+            .iter()
+            .filter(|mutant| mutant.operator == Operator::Grid);
+        of_grid.any(|mutant| *mutant.kernel == *kernel)
+    };
+    let strided: Vec<String> = kernels(known)
+        .into_iter()
+        .map(|(_, kernel)| kernel.to_string())
+        .filter(|kernel| !has_grid(kernel))
+        .collect();
+    match strided.is_empty() {
+        true => Vec::new(),
+        false => vec![format!(
+            "grids of grid-stride kernels are not changed, since they are right on any: {}",
+            strided.join(", ")
+        )],
+    }
+}
