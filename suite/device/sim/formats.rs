@@ -123,6 +123,27 @@ pub fn narrowed(value: f64, side: Side) -> f32 {
     }
 }
 
+/// What `.ftz` makes of an exact result and of the single it was rounded to. Subnormal is what lies below the least
+/// normal number once rounded as if exponents had no end (IEEE 754, tininess after rounding), so that a result which
+/// only the coarse steps of subnormals carried up to that number is zero too.
+#[inline(always)]
+pub fn flushed_result(rounded: f32, side: Option<Side>, exact: impl FnOnce() -> f64) -> f32 {
+    if rounded.abs() == f32::MIN_POSITIVE && is_tiny(exact(), side) {
+        0.0_f32.copysign(rounded)
+    } else {
+        rounded
+    }
+}
+
+#[cold]
+fn is_tiny(exact: f64, side: Option<Side>) -> bool {
+    /// Brings the numbers in question up to about 1.
+    const SCALE: f64 = f64::from_bits((1023 + 126) << 52);
+    let scaled = exact * SCALE;
+    let rounded = side.map_or(scaled as f32, |side| narrowed(scaled, side));
+    rounded.abs() < 1.0
+}
+
 /// A double in single precision, rounded to odd.
 pub fn narrowed_to_odd(value: f64) -> f32 {
     let below = narrowed(value, Side::Zero);

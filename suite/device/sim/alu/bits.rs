@@ -47,17 +47,28 @@ pub(super) fn select(opcode: &str, modifiers: &str) -> Option<Operation> {
         ("brev", "b64") => lanewise!(u64 = |a: u64| a.reverse_bits()),
         ("bfind", _) => return find(modifiers),
         ("bfe", "u32") => {
-            lanewise!(u32 = |a: u32, b: u32, c: u32| extract(u64::from(a), b, c, 32, false) as u32)
+            lanewise!(
+                u32 = |a: u32, b: u32, c: u32| extract(u64::from(a), b & 255, c & 255, 32, false)
+                    as u32
+            )
         }
         ("bfe", "s32") => {
-            lanewise!(u32 = |a: u32, b: u32, c: u32| extract(u64::from(a), b, c, 32, true) as u32)
+            lanewise!(
+                u32 = |a: u32, b: u32, c: u32| extract(u64::from(a), b & 255, c & 255, 32, true)
+                    as u32
+            )
         }
         ("bfe", "u64") => lanewise!(u64 = |a: u64, b: u32, c: u32| extract(a, b, c, 64, false)),
         ("bfe", "s64") => lanewise!(u64 = |a: u64, b: u32, c: u32| extract(a, b, c, 64, true)),
         ("bfi", "b32") => {
             lanewise!(
-                u32 = |a: u32, b: u32, c: u32, e: u32| insert(u64::from(a), u64::from(b), c, e, 32)
-                    as u32
+                u32 = |a: u32, b: u32, c: u32, e: u32| insert(
+                    u64::from(a),
+                    u64::from(b),
+                    c & 255,
+                    e & 255,
+                    32
+                ) as u32
             )
         }
         ("bfi", "b64") => lanewise!(u64 = |a: u64, b: u64, c: u32, e: u32| insert(a, b, c, e, 64)),
@@ -149,12 +160,15 @@ fn shifted(value: u64, by: u32) -> u64 {
     if by >= 64 { 0 } else { value >> by }
 }
 
-/// Bits past the top of `a` repeat the sign of the field, which is taken from within `a`.
+/// Position and length count whole; the 32-bit instructions take 8 bits of them, the 64-bit ones all 32, which the PTX
+/// ISA does not tell apart. Bits past the top of `a` repeat the sign of the field, which is taken from within `a`.
 fn extract(a: u64, position: u32, length: u32, width: u32, signed: bool) -> u64 {
-    let (position, length) = (position & 0xff, length & 0xff);
     let present = length.min(width.saturating_sub(position));
     let field = shifted(a, position) & low_bits(present);
-    let sign_at = (position + length).saturating_sub(1).min(width - 1);
+    let sign_at = position
+        .saturating_add(length)
+        .saturating_sub(1)
+        .min(width - 1);
     let negative = signed && length > 0 && a >> sign_at & 1 == 1;
     let all = low_bits(width);
     if negative {
@@ -165,7 +179,6 @@ fn extract(a: u64, position: u32, length: u32, width: u32, signed: bool) -> u64 
 }
 
 fn insert(a: u64, into: u64, position: u32, length: u32, width: u32) -> u64 {
-    let (position, length) = (position & 0xff, length & 0xff);
     let present = length.min(width.saturating_sub(position));
     if present == 0 {
         return into;

@@ -2,9 +2,9 @@
 
 use std::cmp::Ordering;
 
-use super::super::formats::{Flushed, Half, Side, narrowed};
+use super::super::formats::{Flushed, Half, Side, flushed_result, narrowed};
 use super::super::lanes::{Operation, lanewise};
-use super::float::{Canonical, unit};
+use super::float::{Canonical, quiet, unit};
 
 /// Dispatches a source type name.
 macro_rules! from_integer {
@@ -178,19 +178,45 @@ macro_rules! directed {
     };
 }
 
+/// Of a NaN the sign and what fits of the payload stay.
+fn single(value: f64, side: Option<Side>) -> f32 {
+    if value.is_nan() {
+        let bits = value.to_bits();
+        let (sign, payload) = (
+            (bits >> 32) as u32 & 0x8000_0000,
+            (bits >> 29) as u32 & 0x3f_ffff,
+        );
+        return f32::from_bits(sign | 0x7fc0_0000 | payload);
+    }
+    match side {
+        Some(side) => narrowed(value, side),
+        None => value as f32,
+    }
+}
+
+/// The bits of a double in half precision; of a NaN the sign and what fits of the payload stay.
+fn half(value: f64) -> u16 {
+    if value.is_nan() {
+        let bits = value.to_bits();
+        let (sign, payload) = ((bits >> 48) as u16 & 0x8000, (bits >> 42) as u16 & 0x1ff);
+        return sign | 0x7e00 | payload;
+    }
+    Half::from_f64(value).to_bits() as u16
+}
+
 /// Doubles to single precision, rounded to one side.
 fn to_side(rounding: &str) -> Option<Operation> {
     Some(match rounding {
-        "rz" => lanewise!(f32 = |a: f64| narrowed(a, Side::Zero).canonical()),
-        "rm" => lanewise!(f32 = |a: f64| narrowed(a, Side::Down).canonical()),
-        _ => lanewise!(f32 = |a: f64| narrowed(a, Side::Up).canonical()),
+        "rz" => lanewise!(f32 = |a: f64| single(a, Some(Side::Zero))),
+        "rm" => lanewise!(f32 = |a: f64| single(a, Some(Side::Down))),
+        _ => lanewise!(f32 = |a: f64| single(a, Some(Side::Up))),
     })
 }
 
 pub(super) fn select(modifiers: &str) -> Option<Operation> {
     let parts: Vec<&str> = modifiers.split('.').collect();
     Some(match parts[..] {
-        ["rn", "f32", "f64"] => lanewise!(f32 = |a: f64| (a as f32).canonical()),
+        ["rn", "f32", "f64"] => lanewise!(f32 = |a: f64| single(a, None)),
         ["f64", "f32"] => lanewise!(f64 = |a: f32| f64::from(a)),
         ["rn", "f32", from] => from_integer!(f32, from),
         ["rn", "f64", from] => from_integer!(f64, from),
@@ -206,11 +232,11 @@ pub(super) fn select(modifiers: &str) -> Option<Operation> {
         ["f32", "f16"] => lanewise!(f32 = |a: Half| a.0.canonical()),
         ["f64", "f16"] => lanewise!(f64 = |a: Half| f64::from(a.0)),
         ["rn", "f16", "f32"] => lanewise!(Half = |a: f32| Half(a)),
-        ["rn", "f16", "f64"] => lanewise!(Half = |a: f64| Half::from_f64(a)),
+        ["rn", "f16", "f64"] => lanewise!(u16 = |a: f64| half(a)),
         ["rn", "f16", from] => return half_from_integer(from),
-        ["ftz", "f64", "f32"] => lanewise!(f64 = |a: Flushed| f64::from(a.0)),
+        ["ftz", "f64", "f32"] => lanewise!(f64 = |a: Flushed| f64::from(a.0.canonical())),
         ["rn", "ftz", "f32", "f64"] => {
-            lanewise!(Flushed = |a: f64| Flushed((a as f32).canonical()))
+            lanewise!(Flushed = |a: f64| Flushed(flushed_result(single(a, None), None, || a)))
         }
         ["ftz", "sat", "f32", "f32"] => lanewise!(Flushed = |a: Flushed| Flushed(unit(a.0))),
         [rounding, "ftz", "f32", "f32"] => return round_flushed(rounding),
@@ -248,10 +274,10 @@ fn round_f32(rounding: &str) -> Option<Operation> {
 
 fn round_f64(rounding: &str) -> Option<Operation> {
     Some(match rounding {
-        "rni" => lanewise!(f64 = |a: f64| a.round_ties_even()),
-        "rzi" => lanewise!(f64 = |a: f64| a.trunc()),
-        "rmi" => lanewise!(f64 = |a: f64| a.floor()),
-        "rpi" => lanewise!(f64 = |a: f64| a.ceil()),
+        "rni" => lanewise!(f64 = |a: f64| quiet(a.round_ties_even())),
+        "rzi" => lanewise!(f64 = |a: f64| quiet(a.trunc())),
+        "rmi" => lanewise!(f64 = |a: f64| quiet(a.floor())),
+        "rpi" => lanewise!(f64 = |a: f64| quiet(a.ceil())),
         _ => return None,
     })
 }

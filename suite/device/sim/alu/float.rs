@@ -1,7 +1,7 @@
 //! Floating point as IEEE 754 has it, rounded to nearest even or, in single precision, to one side. Approximate
 //! instructions are left unknown, because no formula gives a GPU's bits.
 
-use super::super::formats::{Flushed, Half, Side, narrowed, sum_to_odd};
+use super::super::formats::{Flushed, Half, Side, flushed_result, narrowed, sum_to_odd};
 use super::super::lanes::{Comparison, Operation, comparison, lanewise};
 
 /// A GPU's single-precision results carry no NaN payload.
@@ -10,13 +10,15 @@ pub(super) trait Canonical {
 }
 
 impl Canonical for f32 {
+    /// On the bits: of two floats that are both NaN the optimiser may take either.
     #[inline(always)]
     fn canonical(self) -> Self {
-        if self.is_nan() {
-            f32::from_bits(0x7fff_ffff)
+        let bits = self.to_bits();
+        f32::from_bits(if bits & 0x7fff_ffff > 0x7f80_0000 {
+            0x7fff_ffff
         } else {
-            self
-        }
+            bits
+        })
     }
 }
 
@@ -25,6 +27,19 @@ impl Canonical for f64 {
     fn canonical(self) -> Self {
         self
     }
+}
+
+/// A double as arithmetic hands it on: a NaN becomes quiet, and keeps its sign and payload.
+#[inline(always)]
+pub(super) fn quiet(value: f64) -> f64 {
+    let bits = value.to_bits();
+    f64::from_bits(
+        if bits & i64::MAX.cast_unsigned() > f64::INFINITY.to_bits() {
+            bits | 1 << 51
+        } else {
+            bits
+        },
+    )
 }
 
 /// Within 0 and 1; a NaN gives +0.
@@ -39,20 +54,24 @@ pub(super) fn unit<T: PartialOrd + Default + From<u8>>(value: T) -> T {
     }
 }
 
-/// An operation for each way to write single and double precision.
+/// An operation for each way to write single and double precision. Where a result can be subnormal and not exact, a
+/// second expression gives it in double precision: exact, or rounded to odd or so that single precision is the same.
 macro_rules! floats {
     ($ty:expr, |$($a:ident),+| $e:expr) => {
+        floats!($ty, |$($a),+| $e, f64::from($e))
+    };
+    ($ty:expr, |$($a:ident),+| $e:expr, $exact:expr) => {
         match $ty {
             "f32" => lanewise!(f32 = |$($a: f32),+| ($e).canonical()),
             "f64" => lanewise!(f64 = |$($a: f64),+| $e),
             "sat.f32" => lanewise!(f32 = |$($a: f32),+| unit($e)),
             "ftz.f32" => lanewise!(Flushed = |$($a: Flushed),+| {
                 $(let $a = $a.0;)+
-                Flushed(($e).canonical())
+                Flushed(flushed_result($e, None, || $exact).canonical())
             }),
             "ftz.sat.f32" => lanewise!(Flushed = |$($a: Flushed),+| {
                 $(let $a = $a.0;)+
-                Flushed(unit($e))
+                Flushed(unit(flushed_result($e, None, || $exact)))
             }),
             _ => return None,
         }
@@ -111,7 +130,9 @@ macro_rules! directed {
             }),
             "ftz.f32" => lanewise!(Flushed = |$($a: Flushed),+| {
                 $(let $a = f64::from($a.0);)+
-                Flushed(narrowed($e, $side).canonical())
+                let exact = $e;
+                let rounded = narrowed(exact, $side);
+                Flushed(flushed_result(rounded, Some($side), || exact).canonical())
             }),
             _ => return None,
         }
@@ -150,10 +171,14 @@ pub(super) fn select(opcode: &str, modifiers: &str) -> Option<Operation> {
     Some(match opcode {
         "add" => floats!(any, |a, b| a + b),
         "sub" => floats!(any, |a, b| a - b),
-        "mul" => floats!(any, |a, b| a * b),
-        "fma" | "mad" => floats!(rounded?, |a, b, c| a.mul_add(b, c)),
-        "div" => floats!(rounded?, |a, b| a / b),
-        "rcp" => floats!(rounded?, |a| 1.0 / a),
+        "mul" => floats!(any, |a, b| a * b, f64::from(a) * f64::from(b)),
+        "fma" | "mad" => floats!(
+            rounded?,
+            |a, b, c| a.mul_add(b, c),
+            sum_to_odd(f64::from(a) * f64::from(b), f64::from(c), None)
+        ),
+        "div" => floats!(rounded?, |a, b| a / b, f64::from(a) / f64::from(b)),
+        "rcp" => floats!(rounded?, |a| 1.0 / a, 1.0 / f64::from(a)),
         "sqrt" => floats!(rounded?, |a| a.sqrt()),
         "min" => extreme!(modifiers, lt, true),
         "max" => extreme!(modifiers, gt, false),
@@ -161,15 +186,15 @@ pub(super) fn select(opcode: &str, modifiers: &str) -> Option<Operation> {
     })
 }
 
-/// What only touches the sign, and leaves a NaN as it is.
+/// What only touches the sign. `neg` and `abs` are arithmetic: a NaN comes out as out of a sum, its sign untouched.
 fn sign(opcode: &str, modifiers: &str) -> Option<Operation> {
     Some(match (opcode, modifiers) {
-        ("neg", "f32") => lanewise!(f32 = |a: f32| -a),
-        ("neg", "f64") => lanewise!(f64 = |a: f64| -a),
-        ("neg", "ftz.f32") => lanewise!(Flushed = |a: Flushed| Flushed(-a.0)),
-        ("abs", "f32") => lanewise!(f32 = |a: f32| a.abs()),
-        ("abs", "f64") => lanewise!(f64 = |a: f64| a.abs()),
-        ("abs", "ftz.f32") => lanewise!(Flushed = |a: Flushed| Flushed(a.0.abs())),
+        ("neg", "f32") => lanewise!(f32 = |a: f32| (-a).canonical()),
+        ("neg", "f64") => lanewise!(f64 = |a: f64| if a.is_nan() { quiet(a) } else { -a }),
+        ("neg", "ftz.f32") => lanewise!(Flushed = |a: Flushed| Flushed((-a.0).canonical())),
+        ("abs", "f32") => lanewise!(f32 = |a: f32| a.abs().canonical()),
+        ("abs", "f64") => lanewise!(f64 = |a: f64| if a.is_nan() { quiet(a) } else { a.abs() }),
+        ("abs", "ftz.f32") => lanewise!(Flushed = |a: Flushed| Flushed(a.0.abs().canonical())),
         ("copysign", "f32") => lanewise!(f32 = |a: f32, b: f32| b.copysign(a)),
         ("copysign", "f64") => lanewise!(f64 = |a: f64, b: f64| b.copysign(a)),
         _ => return None,
@@ -185,10 +210,8 @@ fn half(opcode: &str, ty: &str) -> Option<Operation> {
             let exact = f64::from(a) * f64::from(b);
             Half::from_f64(sum_to_odd(exact, f64::from(c), None)).0
         }),
-        ("neg", "f16") => lanewise!(u16 = |a: u16| a ^ 0x8000),
-        ("neg", "f16x2") => lanewise!(u32 = |a: u32| a ^ 0x8000_8000),
-        ("abs", "f16") => lanewise!(u16 = |a: u16| a & 0x7fff),
-        ("abs", "f16x2") => lanewise!(u32 = |a: u32| a & 0x7fff_7fff),
+        ("neg", _) => halves!(ty, |a| -a),
+        ("abs", _) => halves!(ty, |a| a.abs()),
         _ => return None,
     })
 }

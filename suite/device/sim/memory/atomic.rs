@@ -140,7 +140,19 @@ fn result(atomic: &Atomic, place: Place, old: u64, a: u64, b: u64) -> u64 {
             let flush = matches!(place, Place::Global(_));
             u64::from(add_f32(old as u32, a as u32, flush))
         }
-        AtomicOp::AddF64 => (f64::from_bits(old) + f64::from_bits(a)).to_bits(),
+        AtomicOp::AddF64 => add_f64(old, a, matches!(place, Place::Global(_))),
+    }
+}
+
+/// In global memory hardware hands a NaN on as it is, in shared memory as arithmetic does: quiet.
+fn add_f64(old: u64, a: u64, as_is: bool) -> u64 {
+    let nan = [old, a]
+        .into_iter()
+        .find(|&bits| f64::from_bits(bits).is_nan());
+    match nan {
+        Some(bits) if as_is => bits,
+        Some(bits) => bits | 1 << 51,
+        None => (f64::from_bits(old) + f64::from_bits(a)).to_bits(),
     }
 }
 

@@ -191,6 +191,53 @@ fn flushed_operations_know_no_subnormals() {
     );
 }
 
+/// Results just under the least normal number, by where rounding with unbounded exponents leaves them. The steps of
+/// subnormals, twice as wide, carry the first two up to that number.
+#[test]
+fn results_under_the_least_normal_number_are_flushed() {
+    let (least, under_one) = (0x0080_0000, 0x3f7f_ffff);
+    // One less 2^-24 is itself a single.
+    check("mul.ftz.f32 %f0, %f1, %f2", &[(&[least, under_one], 0)]);
+    check("mul.f32 %f0, %f1, %f2", &[(&[least, under_one], least)]);
+    check(
+        "div.rn.ftz.f32 %f0, %f1, %f2",
+        &[(&[0x00ff_ffff, 0x4000_0000], 0)],
+    );
+    check(
+        "div.rp.ftz.f32 %f0, %f1, %f2",
+        &[(&[0x0080_0000, 0x3f80_0001], 0)],
+    );
+    check(
+        "div.rm.ftz.f32 %f0, %f1, %f2",
+        &[(&[0x8080_0000, 0x3f80_0001], 0x8000_0000)],
+    );
+    check(
+        "fma.rn.ftz.f32 %f0, %f1, %f2, %f3",
+        &[(&[least, under_one, 0], 0)],
+    );
+    check(
+        "cvt.rn.ftz.f32.f64 %f0, %g1",
+        &[(&[0x380f_ffff_e000_0000], 0)],
+    );
+    // One less 2^-46, and less 2^-25, round to one.
+    check(
+        "mul.ftz.f32 %f0, %f1, %f2",
+        &[(&[0x0080_0001, 0x3f7f_fffe], least)],
+    );
+    check(
+        "mul.rz.ftz.f32 %f0, %f1, %f2",
+        &[(&[0x0080_0001, 0x3f7f_fffe], 0)],
+    );
+    check(
+        "mul.rp.ftz.f32 %f0, %f1, %f2",
+        &[(&[0x0080_0001, 0x3f7f_fffe], least)],
+    );
+    check(
+        "cvt.rn.ftz.f32.f64 %f0, %g1",
+        &[(&[0x380f_ffff_f000_0000], least)],
+    );
+}
+
 #[test]
 fn every_half_survives_a_trip_through_single_precision() {
     for first in (0..0x1_0000_u64).step_by(512) {
