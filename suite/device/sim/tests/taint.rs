@@ -77,7 +77,8 @@ fn a_value_that_is_stored_is_an_output() {
         "add.cc.u32 %r1, %r0, %r0; addc.u32 %r2, %r31, 0; st.global.u32 [%d30], %r2;",
         "is stored",
     );
-    let after = "add.cc.u32 %r1, %r0, %r0; add.cc.u32 %r1, %r31, %r31; addc.u32 %r2, %r31, 0; st.global.u32 [%d30], %r2;";
+    let after = "add.cc.u32 %r1, %r0, %r0; add.cc.u32 %r1, %r31, %r31; addc.u32 %r2, %r31, 0;
+        st.global.u32 [%d30], %r2;";
     assert_eq!(found(after), []);
 }
 
@@ -193,7 +194,8 @@ fn memory_keeps_it() {
     };
     assert_eq!(kinds(&local("%r0")), [Uninitialised]);
     assert_eq!(kinds(&local("%r31")), []);
-    let over = "st.shared.u32 [%r30], %r0; st.shared.u32 [%r30], 1; ld.shared.u32 %r1, [%r30]; st.global.u32 [%d30], %r1;";
+    let over = "st.shared.u32 [%r30], %r0; st.shared.u32 [%r30], 1; ld.shared.u32 %r1, [%r30];
+        st.global.u32 [%d30], %r1;";
     assert_eq!(kinds(over), []);
 }
 
