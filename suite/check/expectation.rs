@@ -14,9 +14,9 @@ pub type Judged = (Outcome, Option<Reason>, Vec<Finding>);
 ///   fault often shows in several ways. Other findings alone, or none, fail.
 /// - `Error`: passes if the case ended in an error of that kind. Anything else it ran into is no pass.
 ///
-/// Findings make a `pass` or a `skip` a `fail` first: what has shown itself to be wrong is not skipped. A skip without
-/// findings is a skip whatever was expected. An error satisfies only `Error`. Findings and reason are kept when the
-/// expectation is met, so that a report shows what was found.
+/// Findings make a `pass` or a `skip` a `fail` first, unless all are notes: what has shown itself to be wrong is not
+/// skipped. A skip without findings is a skip whatever was expected. An error satisfies only `Error`. Findings and
+/// reason are kept when the expectation is met, so that a report shows what was found.
 pub fn expectation(
     expect: &Expect,
     device: DeviceKind,

@@ -135,3 +135,33 @@ fn a_met_error_keeps_its_reason_and_a_found_fault_drops_the_skips() {
     let (_, reason, _) = judge(&Expect::Pass, Outcome::Skip, &[FindingKind::Guard], skip);
     assert_eq!(reason, None);
 }
+
+/// A race that leaves every value as it is stands in the report, and is a failure only beside another finding.
+#[test]
+fn a_note_fails_no_gate_but_can_be_expected() {
+    let note = FindingKind::ValueRace;
+    let (outcome, _, findings) = judge(&Expect::Pass, Outcome::Pass, &[note], None);
+    assert_eq!((outcome, findings.len()), (Outcome::Pass, 1));
+    let skip = Some(ReasonKind::NeedsHardware);
+    assert_eq!(
+        judge(&Expect::Pass, Outcome::Skip, &[note], skip).0,
+        Outcome::Skip
+    );
+    let race = [note, FindingKind::Race];
+    assert_eq!(
+        judge(&Expect::Pass, Outcome::Pass, &race, None).0,
+        Outcome::Fail
+    );
+    let wanted = |kind| Expect::Fail {
+        cuda: kind,
+        sim: kind,
+    };
+    assert_eq!(
+        judge(&wanted(note), Outcome::Pass, &[note], None).0,
+        Outcome::Pass
+    );
+    assert_eq!(
+        judge(&wanted(FindingKind::Race), Outcome::Pass, &[note], None).0,
+        Outcome::Fail
+    );
+}

@@ -260,13 +260,35 @@ fn intersect(dominator: &[Option<usize>], mut a: usize, mut b: usize) -> usize {
     a
 }
 
+/// Instructions whose result need not follow from all of their operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Choice {
+    /// `selp`
+    Select,
+    /// Of predicates.
+    And,
+    Or,
+}
+
+impl Choice {
+    pub fn of(opcode: &str, modifiers: &[String]) -> Option<Self> {
+        let of_predicates = modifiers == ["pred"];
+        match opcode {
+            "selp" => Some(Self::Select),
+            "and" if of_predicates => Some(Self::And),
+            "or" if of_predicates => Some(Self::Or),
+            _ => None,
+        }
+    }
+}
+
 /// Rows that one instruction reads and writes.
 #[derive(Clone, Debug, Default)]
 pub struct Usage {
     pub reads: Vec<(Class, Row)>,
     pub writes: Vec<(Class, Row)>,
-    /// Whether it gives one of two by a predicate.
-    pub select: bool,
+    /// Whether one of its operands may keep the others from mattering.
+    pub choice: Option<Choice>,
     /// Whether it adds the condition code in.
     pub carries: bool,
 }

@@ -18,7 +18,7 @@ mod warp;
 use std::collections::HashMap;
 
 use super::decisive;
-use super::flow::{Blocks, Usage};
+use super::flow::{Blocks, Choice, Usage};
 use super::lanes::{FULL, TRUE};
 use super::memory::{CONST_WINDOW, LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW};
 use super::program::{Instruction, Kernel, Kind, Origin, ParamSlot, Pc, Space};
@@ -89,7 +89,7 @@ pub fn decode(
         })?;
         code.push(decoded);
         usage.push(Usage {
-            select: instruction.opcode == "selp",
+            choice: Choice::of(&instruction.opcode, &instruction.modifiers),
             carries: matches!(instruction.opcode.as_str(), "addc" | "subc" | "madc"),
             ..decoder.rows.take_usage()
         });

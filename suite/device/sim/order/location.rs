@@ -184,6 +184,7 @@ impl Order {
             &self.locations
         };
         locations.read(access, semantics.acquire, warp, &mut self.nodes);
+        self.bound(touch.who.slot);
     }
 
     pub fn strong_write(

@@ -1,6 +1,6 @@
 //! What flows into what at each instruction of a kernel.
 
-use super::super::flow::Usage;
+use super::super::flow::{Choice, Usage};
 use super::super::lanes::{CARRY, Class, Row};
 use super::super::program::{Instruction, Kind, RowCounts};
 use super::number;
@@ -12,8 +12,8 @@ pub struct Flow {
     pub writes: Vec<usize>,
     /// The predicate it runs under.
     pub guard: usize,
-    /// Of `selp`: its choices and the predicate that chooses.
-    pub select: Option<[usize; 3]>,
+    /// What may keep operands from mattering, and the operands: of `selp` the choices and what chooses.
+    pub choice: Option<(Choice, [usize; 3])>,
 }
 
 /// One for each instruction.
@@ -25,19 +25,18 @@ pub fn flows(code: &[Instruction], usage: &[Usage], counts: RowCounts) -> Vec<Fl
         // What only sets the condition code is said to read it, too.
         let is_input = |row: &&(Class, Row)| **row != (Class::Predicate, CARRY) || usage.carries;
         let inputs = usage.reads.iter().filter(is_input).map(of);
-        let select = match (&instruction.kind, usage.writes.first()) {
-            (Kind::Alu(_, rows), Some(&(class, _))) if usage.select => Some([
-                number(counts, class, rows.a),
-                number(counts, class, rows.b),
-                number(counts, Class::Predicate, rows.c),
-            ]),
+        let choice = match (&instruction.kind, usage.choice, usage.writes.first()) {
+            (Kind::Alu(_, rows), Some(choice), Some(&(class, _))) => {
+                let operands = [(class, rows.a), (class, rows.b), (Class::Predicate, rows.c)];
+                Some((choice, operands.map(|operand| of(&operand))))
+            }
             _ => None,
         };
         Flow {
             reads: inputs.filter(|&row| row != guard).collect(),
             writes: usage.writes.iter().map(of).collect(),
             guard,
-            select,
+            choice,
         }
     })
     .collect()

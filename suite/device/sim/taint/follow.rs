@@ -1,9 +1,12 @@
 //! Tainted values through the instructions of a warp.
 
 use super::super::collective;
-use super::super::lanes::{BITS, Class, FULL, LANES, Row, SINK_DATA, lanes};
+use super::super::flow::Choice;
+use super::super::lanes::{BITS, Class, FULL, LANES, Row, SINK, SINK_DATA, lanes};
 use super::super::memory::{Place, addresses};
-use super::super::program::{Access, Address, Atomic, Instruction, Kind, Pc, Space};
+use super::super::program::{
+    Access, Address, Atomic, Combine, Compare, Instruction, Kind, Pc, Space,
+};
 use super::super::step::Running;
 use super::{Flow, Source, number};
 use crate::outcome::Finding;
@@ -75,6 +78,7 @@ impl Running<'_> {
                     taint.set(row, mask, tainted, source);
                 }
             }
+            Kind::Compare(compare) => self.follow_compare(compare, flow, mask, guard),
             _ => {
                 let (tainted, mut source) = self.inputs(flow);
                 if tainted & mask == 0 && guard != 0 {
@@ -90,13 +94,45 @@ impl Running<'_> {
     fn inputs(&self, flow: &Flow) -> (u32, Source) {
         let taint = &self.warp.taint;
         let (all, source) = taint.among(&flow.reads);
-        let Some([yes, no, by]) = flow.select else {
+        let Some((choice, [a, b, by])) = flow.choice else {
             return (all, source);
         };
         let first = self.at.kernel.rows.narrow + self.at.kernel.rows.wide;
-        let chosen = self.frame.predicates[by - first];
-        let tainted = taint.of(yes) & chosen | taint.of(no) & !chosen | taint.of(by);
+        let held = |row: usize| self.frame.predicates[row - first];
+        let (of_a, of_b) = (taint.of(a), taint.of(b));
+        // Where an operand decides the result alone, the other's taint ends.
+        let tainted = match choice {
+            Choice::Select => of_a & held(by) | of_b & !held(by) | taint.of(by),
+            Choice::And => of_a & (of_b | held(b)) | of_b & (of_a | held(a)),
+            Choice::Or => of_a & (of_b | !held(b)) | of_b & (of_a | !held(a)),
+        };
         (tainted, source)
+    }
+
+    /// The predicates that a comparison writes: its third operand may decide alone.
+    fn follow_compare(&mut self, compare: &Compare, flow: &Flow, mask: u32, guard: u32) {
+        let counts = self.at.kernel.rows;
+        let taint = &self.warp.taint;
+        let third = number(counts, Class::Predicate, compare.c);
+        let of_third = taint.of(third);
+        let (all, source) = taint.among(&flow.reads);
+        let others = flow.reads.iter().filter(|&&row| row != third);
+        let compared = others.fold(0, |sum, &row| sum | taint.of(row));
+        let held = (compare.comparison.run)(&self.frame, compare.a, compare.b);
+        let other = self.frame.predicates[usize::from(compare.c)] ^ compare.flip;
+        for (row, held) in [(compare.p, held), (compare.q, !held)] {
+            let tainted = match compare.combine {
+                Combine::None | Combine::Xor => all,
+                Combine::And => compared & (of_third | other) | of_third & (compared | held),
+                Combine::Or => compared & (of_third | !other) | of_third & (compared | !held),
+            };
+            if row != SINK {
+                let row = number(counts, Class::Predicate, row);
+                self.warp
+                    .taint
+                    .set(row, mask | guard, tainted | guard, source);
+            }
+        }
     }
 
     fn write(&mut self, flow: &Flow, mask: u32, tainted: u32, source: Source) {

@@ -2,8 +2,9 @@
 //!
 //! A load of bytes never written is no fault by itself: its value may go unused. It taints its register, and what is
 //! computed from a tainted value is tainted, in registers, shared and local memory. A finding is where such a value
-//! decides an address, where lanes go, what a barrier gives, or what is stored to global memory (as Valgrind's Memcheck
-//! does; Seward and Nethercote, 2005). Taint is of a register's lane, not of single bits. A warp without any pays nothing.
+//! decides an address, where lanes go, what a barrier gives, or what is stored to global memory (as Valgrind's
+//! Memcheck does; Seward and Nethercote, 2005). Taint is of a register's lane, not of single bits. A warp without any
+//! pays nothing.
 
 mod flow;
 mod follow;

@@ -125,7 +125,8 @@ fn parameters_of_every_size_and_by_address() {
 /// All lanes update word 0 and store what was there.
 fn atomic(op: &str, start: u32) -> (u32, Vec<u32>) {
     let body = format!(
-        "setp.eq.u32 %p9, %r31, 0; @%p9 st.global.u32 [%d31], {start}; bar.warp.sync -1; atom.global.{op}; st.global.u32 [%d30+4], %r1;"
+        "setp.eq.u32 %p9, %r31, 0; @%p9 st.global.u32 [%d31], {start}; bar.warp.sync -1;
+         atom.global.{op}; st.global.u32 [%d30+4], %r1;"
     );
     let (got, findings) = run(&body, 32, 33);
     assert_eq!(findings, []);

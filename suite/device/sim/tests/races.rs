@@ -49,7 +49,8 @@ fn a_barrier_orders_shared_memory() {
         add.u32 %r1, %r1, %r28; ld.shared.u32 %r2, [%r1];";
     differ(body, "bar.sync 0;", "bar.warp.sync -1;", 64, Race);
     // The other way round: a write after reads of it.
-    let body = "st.shared.u32 [%r29], %r31; bar.sync 0; ld.shared.u32 %r2, [s+4]; bar.sync 0; st.shared.u32 [%r29], %r29;";
+    let body = "st.shared.u32 [%r29], %r31; bar.sync 0; ld.shared.u32 %r2, [s+4]; bar.sync 0;
+        st.shared.u32 [%r29], %r29;";
     differ(body, "[s+4]; bar.sync 0;", "[s+4];", 64, Race);
     differ(
         body,

@@ -77,7 +77,8 @@ fn a_value_that_is_stored_is_an_output() {
         "add.cc.u32 %r1, %r0, %r0; addc.u32 %r2, %r31, 0; st.global.u32 [%d30], %r2;",
         "is stored",
     );
-    let after = "add.cc.u32 %r1, %r0, %r0; add.cc.u32 %r1, %r31, %r31; addc.u32 %r2, %r31, 0; st.global.u32 [%d30], %r2;";
+    let after = "add.cc.u32 %r1, %r0, %r0; add.cc.u32 %r1, %r31, %r31; addc.u32 %r2, %r31, 0;
+        st.global.u32 [%d30], %r2;";
     assert_eq!(found(after), []);
 }
 
@@ -128,6 +129,37 @@ fn a_choice_takes_the_taint_of_what_it_chooses() {
     assert_eq!(kinds(by), [Uninitialised]);
 }
 
+/// CUB's merge reads one key past a list's end and compares it; that the end is reached decides alone.
+#[test]
+fn a_predicate_that_decides_alone_ends_it() {
+    let body = |join: &str| {
+        format!(
+            "setp.eq.u32 %p1, %r0, 3; setp.lt.u32 %p2, %r31, 32; {join} @%p3 bra OUT; add.u32 %r1, %r1, 1; OUT:"
+        )
+    };
+    assert_eq!(kinds(&body("or.pred %p3, %p1, %p2;")), []);
+    assert_eq!(kinds(&body("and.pred %p3, %p2, %p1;")), [Uninitialised]);
+    assert_eq!(
+        kinds(&body("not.pred %p4, %p2; and.pred %p3, %p4, %p1;")),
+        []
+    );
+    assert_eq!(
+        kinds(&body("not.pred %p4, %p2; or.pred %p3, %p1, %p4;")),
+        [Uninitialised]
+    );
+    assert_eq!(kinds(&body("setp.eq.or.u32 %p3, %r0, 5, %p2;")), []);
+    assert_eq!(
+        kinds(&body("setp.eq.and.u32 %p3, %r0, 5, %p2;")),
+        [Uninitialised]
+    );
+    assert_eq!(kinds(&body("setp.eq.and.u32 %p3, %r0, 5, !%p2;")), []);
+    assert_eq!(kinds(&body("setp.lt.or.u32 %p3, %r31, 32, %p1;")), []);
+    assert_eq!(
+        kinds(&body("setp.lt.and.u32 %p3, %r31, 32, %p1;")),
+        [Uninitialised]
+    );
+}
+
 #[test]
 fn lanes_pass_it_on() {
     // Only lane 31 holds one.
@@ -162,7 +194,8 @@ fn memory_keeps_it() {
     };
     assert_eq!(kinds(&local("%r0")), [Uninitialised]);
     assert_eq!(kinds(&local("%r31")), []);
-    let over = "st.shared.u32 [%r30], %r0; st.shared.u32 [%r30], 1; ld.shared.u32 %r1, [%r30]; st.global.u32 [%d30], %r1;";
+    let over = "st.shared.u32 [%r30], %r0; st.shared.u32 [%r30], 1; ld.shared.u32 %r1, [%r30];
+        st.global.u32 [%d30], %r1;";
     assert_eq!(kinds(over), []);
 }
 
