@@ -83,7 +83,7 @@ impl<'a> Bounds<'a> {
         if types().any(|ty| ty.class == TypeClass::Float) {
             return limit;
         }
-        let Some(ty) = types().last() else {
+        let Some(ty) = types().next_back() else {
             return limit;
         };
         let unsigned = ty.class != TypeClass::Signed;

@@ -132,10 +132,8 @@ impl Device for Probe {
 
     fn load(&mut self, image: &Image) -> Result<Loaded, Fault> {
         let loaded = self.device.load(image)?;
-        if !self.names.contains_key(&loaded.module) {
-            self.names
-                .insert(loaded.module, image.module.as_str().into());
-        }
+        let named = self.names.entry(loaded.module);
+        named.or_insert_with(|| image.module.as_str().into());
         Ok(loaded)
     }
 
