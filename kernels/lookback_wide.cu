@@ -24,21 +24,21 @@ __device__ __forceinline__ u64 inclusive_sum(u64 value, u32 lane) {
     return value;
 }
 
-__device__ __forceinline__ void publish(volatile u64* tile, u64 status, u64 sum) {
+__device__ __forceinline__ void publish(u64* tile, u64 status, u64 sum) {
     tile[status] = sum;
     __threadfence();
-    tile[0] = status;
+    *static_cast<volatile u64*>(tile) = status;
 }
 
 // The sum of all tiles before `tile` (not 0), by a whole warp.
-__device__ __forceinline__ u64 look_back(volatile u64* tiles, u32 tile, u32 lane) {
+__device__ __forceinline__ u64 look_back(u64* tiles, u32 tile, u32 lane) {
     u64 sum = 0;
     for (long long at = static_cast<long long>(tile) - 1 - lane;; at -= WARP) {
         u64 status;
         u32 complete;
         u32 nearest;  // lanes up to the first with everything
         do {
-            status = at >= 0 ? tiles[3 * at] : static_cast<u64>(UP_TO);
+            status = at >= 0 ? *static_cast<volatile u64*>(tiles + 3 * at) : static_cast<u64>(UP_TO);
             complete = __ballot_sync(ALL_LANES, status == UP_TO);
             nearest = complete ^ (complete - 1);
         } while ((__ballot_sync(ALL_LANES, status == 0) & nearest) != 0);
@@ -82,7 +82,7 @@ extern "C" __global__ void __launch_bounds__(1024) scan_wide(const u64* in, u64*
     }
     __syncthreads();
     if (warp == 0) {
-        volatile u64* tiles = state + 1;
+        u64* tiles = state + 1;
         const u64 sum = lane < warps ? warp_sums[lane] : 0;
         const u64 up_to = inclusive_sum(sum, lane);
         const u64 tile_sum = __shfl_sync(ALL_LANES, up_to, WARP - 1);

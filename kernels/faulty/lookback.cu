@@ -1,7 +1,7 @@
-// Look-back with one fault each, both of which most runs hide: only a schedule or a race detector shows them.
+// Look-back with one fault each, both of which most runs on a card hide.
 //
 // scan_unfenced:     as lookback_wide.cu, but no fence between a tile's sum and its status: a block may see the status
-//                    and read a sum that is not there yet
+//                    and read a sum that is not there yet: a race
 // scan_block_order:  as lookback_wide.cu, but the tile is the block's index: where a later block runs before an earlier
 //                    one has a place, it waits for ever
 
@@ -23,23 +23,23 @@ __device__ __forceinline__ u64 inclusive_sum(u64 value, u32 lane) {
 }
 
 template <bool FENCED>
-__device__ __forceinline__ void publish(volatile u64* tile, u64 status, u64 sum) {
+__device__ __forceinline__ void publish(u64* tile, u64 status, u64 sum) {
     tile[status] = sum;
     if (FENCED) {
         __threadfence();
     }
-    tile[0] = status;
+    *static_cast<volatile u64*>(tile) = status;
 }
 
 template <bool FENCED>
-__device__ __forceinline__ u64 look_back(volatile u64* tiles, u32 tile, u32 lane) {
+__device__ __forceinline__ u64 look_back(u64* tiles, u32 tile, u32 lane) {
     u64 sum = 0;
     for (long long at = static_cast<long long>(tile) - 1 - lane;; at -= WARP) {
         u64 status;
         u32 complete;
         u32 nearest;  // lanes up to the first with everything
         do {
-            status = at >= 0 ? tiles[3 * at] : static_cast<u64>(UP_TO);
+            status = at >= 0 ? *static_cast<volatile u64*>(tiles + 3 * at) : static_cast<u64>(UP_TO);
             complete = __ballot_sync(ALL_LANES, status == UP_TO);
             nearest = complete ^ (complete - 1);
         } while ((__ballot_sync(ALL_LANES, status == 0) & nearest) != 0);
@@ -86,7 +86,7 @@ __device__ __forceinline__ void scan(const u64* in, u64* out, u64* state, u32 n)
     }
     __syncthreads();
     if (warp == 0) {
-        volatile u64* tiles = state + 1;
+        u64* tiles = state + 1;
         const u64 sum = lane < warps ? warp_sums[lane] : 0;
         const u64 up_to = inclusive_sum(sum, lane);
         const u64 tile_sum = __shfl_sync(ALL_LANES, up_to, WARP - 1);
