@@ -13,6 +13,10 @@ const SEARCHED: usize = 64;
 /// Nodes gathered for one root; what is not among them counts as known.
 const GATHERED: usize = 1 << 16;
 
+/// Nodes that a launch's searches may visit in all, some tenths of a second; past them its detection ends. A single-pass
+/// scan over 4096 tiles visits 190,000.
+const MAX_VISITS: u64 = 1 << 24;
+
 /// Number of a node; 0 is none.
 pub type NodeId = u32;
 
@@ -84,6 +88,7 @@ pub struct Nodes {
     pub full: bool,
     seen: Vec<u32>,
     search: u32,
+    visits: u64,
     stack: Vec<NodeId>,
     gathered: Gathered,
 }
@@ -93,7 +98,19 @@ pub struct Nodes {
 struct Gathered {
     root: NodeId,
     by_block: HashMap<u32, Vec<NodeId>>,
+    /// The same, by node.
+    among: Vec<bool>,
+    count: usize,
     complete: bool,
+}
+
+/// What to do after a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Visit {
+    GoOn,
+    /// Without what it leads to.
+    Pass,
+    Stop,
 }
 
 /// The block of a node that joins others.
@@ -104,7 +121,7 @@ impl Nodes {
         self.nodes.clear();
         self.seen.clear();
         self.gathered = Gathered::default();
-        (self.search, self.full) = (0, false);
+        (self.search, self.visits, self.full) = (0, 0, false);
     }
 
     pub fn is_empty(&self) -> bool {
@@ -199,9 +216,14 @@ impl Nodes {
                 None => self.gather(root),
             }
         }
+        if !self.gathered.complete {
+            return true;
+        }
         let there = self.gathered.by_block.get(&sought.block);
-        !self.gathered.complete
-            || there.is_some_and(|ids| ids.iter().any(|&id| self.holds(id, sought)))
+        let there = there.map_or(&[][..], Vec::as_slice);
+        self.visits += there.len() as u64;
+        // The newest knows the most.
+        there.iter().rev().any(|&id| self.holds(id, sought))
     }
 
     /// Looks at the nearest few nodes, newest first; none if there are more.
@@ -211,31 +233,62 @@ impl Nodes {
         self.walk(root, |this, id| {
             left -= 1;
             found = this.holds(id, sought);
-            !found && left > 0
+            if !found && left > 0 {
+                Visit::GoOn
+            } else {
+                Visit::Stop
+            }
         });
         (found || left > 0).then_some(found)
     }
 
+    /// Gathers what a root leads to. Who acquires more leads to what it led to before: then only what is new is visited.
     fn gather(&mut self, root: NodeId) {
-        let mut by_block: HashMap<u32, Vec<NodeId>> = HashMap::new();
-        let mut left = GATHERED;
-        self.walk(root, |this, id| {
-            left -= 1;
-            let block = this.nodes[id as usize - 1].block;
-            if block != NO_BLOCK {
-                by_block.entry(block).or_default().push(id);
+        let mut gathered = std::mem::take(&mut self.gathered);
+        if gathered.root == 0 || !self.gather_into(&mut gathered, root) {
+            gathered = Gathered::default();
+            self.gather_into(&mut gathered, root);
+        }
+        gathered.root = root;
+        self.gathered = gathered;
+    }
+
+    /// Adds what a root leads to; false if the root gathered before is not among it.
+    fn gather_into(&mut self, gathered: &mut Gathered, root: NodeId) -> bool {
+        gathered.among.resize(self.nodes.len(), false);
+        let before = gathered.root;
+        let mut reached = before == 0;
+        let mut new = Vec::new();
+        let room = GATHERED - gathered.count;
+        self.walk(root, |_, id| {
+            if gathered.among[id as usize - 1] {
+                reached |= id == before;
+                return Visit::Pass;
             }
-            left > 0
+            new.push(id);
+            if new.len() < room {
+                Visit::GoOn
+            } else {
+                Visit::Stop
+            }
         });
-        self.gathered = Gathered {
-            root,
-            by_block,
-            complete: left > 0,
-        };
+        if !reached {
+            return false;
+        }
+        gathered.complete = new.len() < room;
+        gathered.count += new.len();
+        for id in new {
+            gathered.among[id as usize - 1] = true;
+            let block = self.nodes[id as usize - 1].block;
+            if block != NO_BLOCK {
+                gathered.by_block.entry(block).or_default().push(id);
+            }
+        }
+        true
     }
 
     /// Visits each node that a root leads to once, until told to stop.
-    fn walk(&mut self, root: NodeId, mut visit: impl FnMut(&Self, NodeId) -> bool) {
+    fn walk(&mut self, root: NodeId, mut visit: impl FnMut(&Self, NodeId) -> Visit) {
         self.search += 1;
         let mut stack = std::mem::take(&mut self.stack);
         stack.clear();
@@ -245,12 +298,16 @@ impl Nodes {
             if std::mem::replace(seen, self.search) == self.search {
                 continue;
             }
-            if !visit(self, id) {
-                break;
+            self.visits += 1;
+            match visit(self, id) {
+                Visit::GoOn => {}
+                Visit::Pass => continue,
+                Visit::Stop => break,
             }
             let parents = self.nodes[id as usize - 1].parents;
             stack.extend(parents.into_iter().filter(|&parent| parent != 0));
         }
         self.stack = stack;
+        self.full |= self.visits >= MAX_VISITS;
     }
 }
