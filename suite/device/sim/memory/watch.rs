@@ -149,24 +149,26 @@ impl Spaces<'_> {
         }
     }
 
-    /// One lane's atomic, before it changes memory.
-    pub(super) fn watch_atomic(&mut self, at: At, atomic: &Atomic, pc: Pc) {
+    /// An atomic whose lanes all lie in one region, before it changes it.
+    pub(super) fn watch_atomics(
+        &mut self,
+        place: Place,
+        offsets: &[u64; LANES],
+        atomic: &Atomic,
+        pc: Pc,
+        mask: u32,
+    ) {
         let semantics = atomic.semantics;
-        let Some((order, region, touch)) = self.touch(at.place, pc, semantics, true) else {
+        let Some((order, region, touch)) = self.touch(place, pc, semantics, true) else {
             return;
         };
         let bytes = usize::from(atomic.bytes);
-        order.bytes(
-            &mut region.accesses,
-            &touch,
-            at.lane,
-            at.offset,
-            bytes,
-            false,
-        );
-        let offset = at.offset as u64;
-        order.strong_read(&touch, semantics, at.lane, offset);
-        order.strong_write(&touch, semantics, at.lane, offset, true);
+        for lane in lanes(mask) {
+            let from = offsets[lane] as usize;
+            order.bytes(&mut region.accesses, &touch, lane, from, bytes, false);
+            order.strong_read(&touch, semantics, lane, offsets[lane]);
+            order.strong_write(&touch, semantics, lane, offsets[lane], true);
+        }
     }
 
     /// Before an atomic that releases.
