@@ -13,6 +13,7 @@ mod location;
 mod nodes;
 mod report;
 mod shadow;
+mod strong;
 mod touch;
 
 use clock::BlockClock;

@@ -3,13 +3,10 @@
 use super::super::lanes::LANES;
 use super::super::program::{Pc, Scope, Semantics};
 use super::entry::{
-    BYTES, Entry, LANE, MULTI, NC, SAME, SIDE, WARP_BITS, WIDE, lane_info, shared_info,
+    BYTES, Entry, LANE, MULTI, NC, SAME, SIDE, WARP_BITS, WARPS, WIDE, lane_info, shared_info,
 };
 use super::shadow::{GRANULE, Shadow};
 use super::{MAX_SEGMENTS, Order, Segment, Who};
-
-/// The bits of a stamp that tell the warp.
-const WARPS: u32 = (1 << WARP_BITS) - 1;
 
 /// What an instruction does to memory, and what its warp knows.
 #[derive(Clone, Copy, Debug)]
@@ -24,11 +21,13 @@ pub struct Touch {
     pub(super) limit: u32,
     /// Weak, of whole words, so that it may take the place of any access that it follows.
     plain: bool,
+    /// Strong, for whoever can access this memory.
+    pub(super) strong: bool,
     /// Stamps from the first on, so many, are ordered before.
     from: u32,
     span: u32,
     /// Stamps from here on are of this block.
-    near: u32,
+    pub(super) near: u32,
 }
 
 impl Touch {
@@ -140,6 +139,11 @@ impl Order {
             info: shared_info(pc, semantics.scope, flags),
             limit,
             plain: semantics.scope == Scope::Weak && !semantics.nc,
+            strong: match semantics.scope {
+                Scope::Weak => false,
+                Scope::Block => shared,
+                Scope::Device => true,
+            },
             from,
             span,
             near,
@@ -261,7 +265,7 @@ impl Order {
         entry: Entry,
     ) {
         let done = if touch.writes {
-            touch.write(shadow, granule, entry)
+            touch.write(shadow, granule, entry) || touch.write_strong(shadow, granule, entry)
         } else {
             touch.read(shadow, granule, entry)
         };
