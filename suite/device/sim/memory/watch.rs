@@ -163,6 +163,10 @@ impl Spaces<'_> {
             return;
         };
         let bytes = usize::from(atomic.bytes);
+        if bytes == 4 && order.releases_nothing() {
+            order.words(&mut region.accesses, &touch, offsets, mask, 0);
+            return;
+        }
         for lane in lanes(mask) {
             let from = offsets[lane] as usize;
             order.bytes(&mut region.accesses, &touch, lane, from, bytes, false);
@@ -211,6 +215,10 @@ fn watch_lanes(
     same: u32,
 ) {
     let size = usize::from(access.bytes);
+    if size == 4 && access.count == 1 && !at.consecutive {
+        order.words(&mut region.accesses, touch, at.offsets, mask, same);
+        return;
+    }
     for lane in lanes(mask) {
         let same = same >> lane & 1 == 1;
         let first = at.of(lane, access);
@@ -229,6 +237,9 @@ fn synchronise(
     mask: u32,
     writes: bool,
 ) {
+    if order.releases_nothing() {
+        return;
+    }
     for lane in lanes(mask) {
         for index in 0..u64::from(access.count) {
             let from = at.of(lane, access) as u64 + index * u64::from(access.bytes);
@@ -259,6 +270,16 @@ fn unchanged(region: &Region, at: Lanes<'_>, frame: &Frame<'_>, access: &Access,
         } else {
             0
         };
+    }
+    if access.count == 1 && access.bytes == 4 && !access.wide {
+        let old = region.elements::<u32>();
+        let new = &frame.narrow[usize::from(access.rows[0])];
+        let mut same = 0;
+        for lane in 0..LANES {
+            same |= u32::from(old[at.offsets[lane] as usize / 4] == new[lane]) << lane;
+        }
+        let written = |lane: usize| region.is_written_aligned(at.offsets[lane] as usize, size);
+        return lanes(same & mask).fold(0, |all, lane| all | u32::from(written(lane)) << lane);
     }
     let mut same = 0;
     for lane in lanes(mask) {
