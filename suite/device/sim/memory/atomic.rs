@@ -21,22 +21,16 @@ impl Spaces<'_> {
         self.unwritten = [0; 4];
         let mut offsets = *all;
         let bytes = u64::from(atomic.bytes);
-        let reach = self.reach(atomic.address.space, &mut offsets, mask, bytes);
-        if let Some(reach) = reach
-            && self.may_write(reach.place)
+        let place = self.reach(atomic.address.space, &mut offsets, mask, bytes);
+        if let Some(place) = place
+            && self.may_write(place)
         {
-            if reach.consecutive {
-                offsets = std::array::from_fn(|lane| offsets[0] + lane as u64 * bytes);
-            }
-            let at = Lanes {
-                offsets: &offsets,
-                consecutive: false,
-            };
-            let region = self.region(reach.place);
+            let region = self.region(place);
+            let at = Lanes::Apart(&offsets);
             if !self.taints || region.is_complete() || all_written(region, at, mask, bytes as usize)
             {
-                self.watch_atomics(reach.place, &offsets, atomic, pc, mask);
-                let changed = self.update_together(frame, atomic, reach.place, &offsets, mask);
+                self.watch_atomics(place, &offsets, atomic, pc, mask);
+                let changed = self.update_together(frame, atomic, place, &offsets, mask);
                 return (Violations::default(), changed);
             }
         }
