@@ -10,8 +10,7 @@
 //! are what they were, with no change of memory between: then it does the same for ever.
 
 use super::lanes::{BITS, Class, FULL, Frame, LANES, Row};
-use super::memory::addresses;
-use super::program::{Access, Address, Atomic, Pc};
+use super::program::{Access, Atomic, Pc};
 use super::warp::{Wait, Warp};
 
 /// Warp instructions between a look and the same one that still are a cycle.
@@ -220,9 +219,8 @@ impl Watch {
     }
 }
 
-/// Of an atomic or a load before it runs, as it may overwrite its own address.
-pub fn place(frame: &Frame<'_>, address: &Address, pc: Pc, mask: u32) -> Seen {
-    let all = addresses(frame, address);
+/// Of an atomic or a load of all these addresses.
+pub fn place(all: &[u64; LANES], pc: Pc, mask: u32) -> Seen {
     let lane = mask.trailing_zeros() as usize % LANES;
     let place = mix(u64::from(pc), u64::from(mask));
     Seen {
@@ -230,7 +228,7 @@ pub fn place(frame: &Frame<'_>, address: &Address, pc: Pc, mask: u32) -> Seen {
         mask,
         lane,
         address: all[lane],
-        look: mix(place, sum(&all, mask)),
+        look: mix(place, sum(all, mask)),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::collective;
 use super::findings::Recorder;
-use super::lanes::{FULL, Frame};
+use super::lanes::{FULL, Frame, LANES};
 use super::looks::{self, Seen};
 use super::memory::{Spaces, Violation, Violations, addresses};
 use super::program::{Access, Atomic, Instruction, Kind, Pc};
@@ -148,11 +148,10 @@ impl Running<'_> {
     }
 
     /// Whether memory has changed.
-    fn atomic(&mut self, atomic: &Atomic, pc: Pc, mask: u32) -> bool {
-        let all = addresses(&self.frame, &atomic.address);
-        let (violations, changed) = self.spaces.atomic(&mut self.frame, atomic, pc, mask);
+    fn atomic(&mut self, atomic: &Atomic, pc: Pc, mask: u32, all: &[u64; LANES]) -> bool {
+        let (violations, changed) = self.spaces.atomic(&mut self.frame, atomic, pc, mask, all);
         if self.warp.taint.any() || self.spaces.unwritten[0] != 0 {
-            self.taint_atomic(atomic, pc, mask, &all);
+            self.taint_atomic(atomic, pc, mask, all);
         }
         self.conflicts(pc);
         if violations.any() {
@@ -192,14 +191,17 @@ impl Running<'_> {
     fn rare(&mut self, kind: &Kind, pc: Pc, mask: u32) -> Result<Option<Pause>, Fault> {
         match kind {
             Kind::Poll(access) => {
-                let place = looks::place(&self.frame, &access.address, pc, mask);
+                // Before it runs, as it may overwrite its own address.
+                let all = addresses(&self.frame, &access.address);
+                let place = looks::place(&all, pc, mask);
                 self.load(access, pc, mask);
                 let look = looks::loaded(&place, &self.frame, access, mask);
                 return Ok(self.look(look, place));
             }
             Kind::Atomic(atomic) => {
-                let place = looks::place(&self.frame, &atomic.address, pc, mask);
-                if !self.atomic(atomic, pc, mask) {
+                let all = addresses(&self.frame, &atomic.address);
+                if !self.atomic(atomic, pc, mask, &all) {
+                    let place = looks::place(&all, pc, mask);
                     let look = looks::unchanged(&place, &self.frame, atomic, mask);
                     return Ok(self.look(look, place));
                 }

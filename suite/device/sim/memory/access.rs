@@ -1,6 +1,6 @@
 //! Loads and stores of a whole warp.
 //!
-//! Three paths: all lanes read consecutive elements of one region (a copy); all lanes stay within one region (a check
+//! Three paths: all lanes access consecutive elements of one region (a copy); all lanes stay within one region (a check
 //! of the lowest and highest address, then an index a lane); anything else, lane by lane, noting what is wrong. The
 //! first two touch nothing they have not checked, so the third sees every violation.
 
@@ -65,14 +65,6 @@ impl Violations {
     }
 }
 
-/// An access whose active lanes all lie in one region, in bounds and aligned.
-#[derive(Clone, Copy)]
-pub(super) struct Reach {
-    pub place: Place,
-    /// All lanes are active, and each accesses what follows the lane before it.
-    pub consecutive: bool,
-}
-
 /// The addresses of all lanes, of active and inactive ones.
 #[inline(always)]
 pub fn addresses(frame: &Frame<'_>, address: &Address) -> [u64; LANES] {
@@ -92,21 +84,65 @@ pub fn addresses(frame: &Frame<'_>, address: &Address) -> [u64; LANES] {
     all
 }
 
-/// Whether every lane's address is `step` past the lane before it.
+/// The address of lane 0, if every lane's is `step` past that of the lane before it.
 #[inline(always)]
-fn is_consecutive(all: &[u64; LANES], step: u64) -> bool {
+fn consecutive(frame: &Frame<'_>, address: &Address, step: u64) -> Option<u64> {
+    if address.wide {
+        let row = u64::row(frame, address.base);
+        let mut wrong = 0;
+        for lane in 0..LANES {
+            wrong |= row[0].wrapping_add(lane as u64 * step) ^ row[lane];
+        }
+        return (wrong == 0).then_some(row[0].wrapping_add(address.offset.cast_unsigned()));
+    }
+    let row = u32::row(frame, address.base);
     let mut wrong = 0;
     for lane in 0..LANES {
-        wrong |= all[0].wrapping_add(lane as u64 * step) ^ all[lane];
+        wrong |= row[0].wrapping_add(lane as u32 * step as u32) ^ row[lane];
     }
-    wrong == 0
+    let first = u64::from(row[0].wrapping_add(address.offset as u32));
+    let wraps = first + LANES as u64 * step > 1 << 32;
+    (wrong == 0 && !wraps).then_some(first)
 }
 
 impl Spaces<'_> {
-    /// The one region that all lanes' accesses lie in, unless one lies outside or is misaligned.
-    ///
-    /// Turns the addresses into offsets in that region: of every lane, 0 for inactive ones; or where lanes are
-    /// consecutive of lane 0 only. Without a region the addresses are lost.
+    /// The one region that active lanes' accesses lie in, in bounds and aligned; `offsets` is room for theirs.
+    #[inline(always)]
+    fn lanes<'o>(
+        &self,
+        frame: &Frame<'_>,
+        address: &Address,
+        mask: u32,
+        bytes: u64,
+        offsets: &'o mut [u64; LANES],
+    ) -> Option<(Place, Lanes<'o>)> {
+        if mask == FULL
+            && let Some((place, first)) = self.reach_row(frame, address, bytes)
+        {
+            return Some((place, Lanes::Row(first)));
+        }
+        *offsets = addresses(frame, address);
+        let place = self.reach(address.space, offsets, mask, bytes)?;
+        Some((place, Lanes::Apart(offsets)))
+    }
+
+    /// Where all lanes' accesses lie one behind the other, and the offset of the first.
+    #[inline(always)]
+    fn reach_row(
+        &self,
+        frame: &Frame<'_>,
+        address: &Address,
+        bytes: u64,
+    ) -> Option<(Place, usize)> {
+        let first = consecutive(frame, address, bytes)?;
+        let (place, offset) = self.locate(address.space, 0, first)?;
+        let (room, all) = (self.region(place).len() as u64, LANES as u64 * bytes);
+        let fits = offset & (bytes - 1) == 0 && room >= all && offset <= room - all;
+        (fits && place != Place::Local).then_some((place, offset as usize))
+    }
+
+    /// Turns the addresses of active lanes into offsets in the one region that they all lie in, those of others into 0.
+    /// None, and the addresses lost, where one lies outside or is misaligned.
     #[inline(always)]
     pub(super) fn reach(
         &self,
@@ -114,23 +150,11 @@ impl Spaces<'_> {
         all: &mut [u64; LANES],
         mask: u32,
         bytes: u64,
-    ) -> Option<Reach> {
+    ) -> Option<Place> {
         let first = mask.trailing_zeros() as usize % LANES;
         let (place, offset) = self.locate(space, first, all[first])?;
         let room = self.region(place).len() as u64;
-        if place == Place::Local {
-            return None;
-        }
-        if mask == FULL && is_consecutive(all, bytes) {
-            all[0] = offset;
-            let all_bytes = LANES as u64 * bytes;
-            let fits = offset & (bytes - 1) == 0 && room >= all_bytes && offset <= room - all_bytes;
-            return fits.then_some(Reach {
-                place,
-                consecutive: true,
-            });
-        }
-        if room < bytes {
+        if place == Place::Local || room < bytes {
             return None;
         }
         let (base, limit) = (all[first].wrapping_sub(offset), room - bytes);
@@ -142,11 +166,7 @@ impl Spaces<'_> {
             any |= *address;
             over |= limit.wrapping_sub(*address);
         }
-        let fits = (any | over) >> 63 == 0 && any & (bytes - 1) == 0;
-        fits.then_some(Reach {
-            place,
-            consecutive: false,
-        })
+        ((any | over) >> 63 == 0 && any & (bytes - 1) == 0).then_some(place)
     }
 
     #[inline(always)]
@@ -157,20 +177,17 @@ impl Spaces<'_> {
         pc: Pc,
         mask: u32,
     ) -> Violations {
-        let mut offsets = addresses(frame, &access.address);
+        let mut offsets = [0; LANES];
         let bytes = u64::from(access.bytes) * u64::from(access.count);
-        if let Some(reach) = self.reach(access.address.space, &mut offsets, mask, bytes) {
-            let region = self.region(reach.place);
-            let lanes = Lanes {
-                offsets: &offsets,
-                consecutive: reach.consecutive,
-            };
+        if let Some((place, lanes)) = self.lanes(frame, &access.address, mask, bytes, &mut offsets)
+        {
+            let region = self.region(place);
             let written = region.is_complete()
                 || !self.taints
                 || all_written(region, lanes, mask, bytes as usize);
             if written {
                 load_together(region, lanes, frame, access, mask);
-                self.watch_load(reach.place, lanes, access, pc, mask);
+                self.watch_load(place, lanes, access, pc, mask);
                 return Violations::default();
             }
         }
@@ -223,17 +240,13 @@ impl Spaces<'_> {
 
     #[inline(always)]
     pub fn store(&mut self, frame: &Frame<'_>, access: &Access, pc: Pc, mask: u32) -> Violations {
-        let mut offsets = addresses(frame, &access.address);
+        let mut offsets = [0; LANES];
         let bytes = u64::from(access.bytes) * u64::from(access.count);
-        if let Some(reach) = self.reach(access.address.space, &mut offsets, mask, bytes)
-            && self.may_write(reach.place)
+        if let Some((place, lanes)) = self.lanes(frame, &access.address, mask, bytes, &mut offsets)
+            && self.may_write(place)
         {
-            let lanes = Lanes {
-                offsets: &offsets,
-                consecutive: reach.consecutive,
-            };
-            self.watch_store(reach.place, lanes, frame, access, pc, mask);
-            store_together(self.region_mut(reach.place), lanes, frame, access, mask);
+            self.watch_store(place, lanes, frame, access, pc, mask);
+            store_together(self.region_mut(place), lanes, frame, access, mask);
             return Violations::default();
         }
         self.store_apart(frame, access, pc, mask)

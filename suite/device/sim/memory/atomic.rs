@@ -1,37 +1,109 @@
 //! Atomic read-modify-write, lane after lane.
 
-use super::super::lanes::{BITS, Frame, lanes};
+use super::super::lanes::{BITS, Frame, LANES, lanes};
 use super::super::program::{Atomic, AtomicOp, Pc};
-use super::access::{Violation, Violations, addresses};
+use super::access::{Violation, Violations};
+use super::elements::{Lanes, all_written};
 use super::spaces::{Place, Spaces};
-use super::watch::At;
 
 impl Spaces<'_> {
-    /// Lowest lane first. What a faulty lane returns is 0. Also tells whether any lane changed memory.
+    /// Lowest lane first, at the addresses of all lanes. What a faulty lane returns is 0. Also tells whether any lane
+    /// changed memory.
     pub fn atomic(
         &mut self,
         frame: &mut Frame<'_>,
         atomic: &Atomic,
         pc: Pc,
         mask: u32,
+        all: &[u64; LANES],
     ) -> (Violations, bool) {
         self.watch_release(atomic.semantics, mask);
         self.unwritten = [0; 4];
-        let all = addresses(frame, &atomic.address);
+        let mut offsets = *all;
         let bytes = u64::from(atomic.bytes);
-        let space = atomic.address.space;
-        let mut offsets = all;
-        let reach = self.reach(space, &mut offsets, mask, bytes);
-        let reach = reach.filter(|reach| self.may_write(reach.place));
-        let (mut violations, mut changed) = (Violations::default(), false);
-        for lane in lanes(mask) {
-            let found = match &reach {
-                Some(reach) if reach.consecutive => {
-                    Some((reach.place, offsets[0] + lane as u64 * bytes))
+        let place = self.reach(atomic.address.space, &mut offsets, mask, bytes);
+        if let Some(place) = place
+            && self.may_write(place)
+        {
+            let region = self.region(place);
+            let at = Lanes::Apart(&offsets);
+            if !self.taints || region.is_complete() || all_written(region, at, mask, bytes as usize)
+            {
+                self.watch_atomics(place, &offsets, atomic, pc, mask);
+                let changed = self.update_together(frame, atomic, place, &offsets, mask);
+                return (Violations::default(), changed);
+            }
+        }
+        self.atomic_apart(frame, atomic, pc, mask, all)
+    }
+
+    /// All lanes in one region that is theirs to write, at these offsets.
+    fn update_together(
+        &mut self,
+        frame: &mut Frame<'_>,
+        atomic: &Atomic,
+        place: Place,
+        offsets: &[u64; LANES],
+        mask: u32,
+    ) -> bool {
+        let [d, a, b] = [atomic.d, atomic.a, atomic.b].map(usize::from);
+        let region = self.region_mut(place);
+        let mut changed = 0;
+        match atomic.bytes {
+            8 => {
+                let words = region.elements_mut::<u64>();
+                for lane in lanes(mask) {
+                    let word = &mut words[offsets[lane] as usize / 8];
+                    let old = *word;
+                    let (a, b) = (frame.wide[a][lane], frame.wide[b][lane]);
+                    *word = result(atomic, place, old, a, b);
+                    changed |= old ^ *word;
+                    frame.wide[d][lane] = old;
                 }
-                Some(reach) => Some((reach.place, offsets[lane])),
-                None => self.check_lane(space, bytes, lane, all[lane], &mut violations),
-            };
+            }
+            4 => {
+                let words = region.elements_mut::<u32>();
+                for lane in lanes(mask) {
+                    let word = &mut words[offsets[lane] as usize / 4];
+                    let old = *word;
+                    let (a, b) = (frame.narrow[a][lane], frame.narrow[b][lane]);
+                    *word = result(atomic, place, old.into(), a.into(), b.into()) as u32;
+                    changed |= u64::from(old ^ *word);
+                    frame.narrow[d][lane] = old;
+                }
+            }
+            _ => {
+                for lane in lanes(mask) {
+                    let (old, new) =
+                        self.update(frame, atomic, lane, place, offsets[lane] as usize);
+                    changed |= old ^ new;
+                    frame.narrow[d][lane] = old as u32;
+                }
+                return changed != 0;
+            }
+        }
+        if !region.is_complete() {
+            // Only where it is of no interest what was never written.
+            for lane in lanes(mask) {
+                region.mark_written_aligned(offsets[lane] as usize, usize::from(atomic.bytes));
+            }
+        }
+        changed != 0
+    }
+
+    #[cold]
+    fn atomic_apart(
+        &mut self,
+        frame: &mut Frame<'_>,
+        atomic: &Atomic,
+        pc: Pc,
+        mask: u32,
+        all: &[u64; LANES],
+    ) -> (Violations, bool) {
+        let (mut violations, mut changed) = (Violations::default(), false);
+        let (bytes, space) = (u64::from(atomic.bytes), atomic.address.space);
+        for lane in lanes(mask) {
+            let found = self.check_lane(space, bytes, lane, all[lane], &mut violations);
             let found = found.filter(|&(place, _)| {
                 let may = self.may_write(place);
                 if !may {
@@ -41,14 +113,10 @@ impl Spaces<'_> {
             });
             let old = match found {
                 Some((place, offset)) => {
-                    let offset = offset as usize;
-                    let at = At {
-                        place,
-                        lane,
-                        offset,
-                    };
-                    self.watch_atomic(at, atomic, pc);
-                    let size = bytes as usize;
+                    let mut offsets = [0; LANES];
+                    offsets[lane] = offset;
+                    self.watch_atomics(place, &offsets, atomic, pc, BITS[lane]);
+                    let (offset, size) = (offset as usize, bytes as usize);
                     let fresh = self.taints && !self.region(place).is_written(offset, size);
                     let (old, new) = self.update(frame, atomic, lane, place, offset);
                     if fresh && matches!(place, Place::Global(_)) {
@@ -100,6 +168,7 @@ impl Spaces<'_> {
 }
 
 /// The new value; only its low bytes count.
+#[inline(always)]
 fn result(atomic: &Atomic, place: Place, old: u64, a: u64, b: u64) -> u64 {
     let unused = 64 - 8 * u32::from(atomic.bytes);
     let trim = |v: u64| v << unused >> unused;

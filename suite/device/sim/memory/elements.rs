@@ -5,19 +5,23 @@ use super::super::lanes::{Frame, LANES, blend, lanes};
 use super::super::program::Access;
 use super::region::Region;
 
-/// Offsets as `reach` leaves them.
+/// Where the lanes of an access lie in one region: offsets in bytes.
 #[derive(Clone, Copy)]
-pub(super) struct Lanes<'a> {
-    pub offsets: &'a [u64; LANES],
-    pub consecutive: bool,
+pub(super) enum Lanes<'a> {
+    /// All lanes are active, and each accesses what follows the lane before it. Of the first.
+    Row(usize),
+    /// Of every lane, 0 for inactive ones.
+    Apart(&'a [u64; LANES]),
 }
 
 #[inline(always)]
 pub(super) fn all_written(region: &Region, at: Lanes<'_>, mask: u32, bytes: usize) -> bool {
-    if at.consecutive {
-        return region.is_written(at.offsets[0] as usize, LANES * bytes);
+    match at {
+        Lanes::Row(first) => region.is_written(first, LANES * bytes),
+        Lanes::Apart(offsets) => {
+            lanes(mask).all(|lane| region.is_written_aligned(offsets[lane] as usize, bytes))
+        }
     }
-    lanes(mask).all(|lane| region.is_written_aligned(at.offsets[lane] as usize, bytes))
 }
 
 /// The value a load leaves in a narrow or wide row.
@@ -104,22 +108,24 @@ fn gather<T: Copy>(
     count: usize,
     out: &mut [T; LANES],
 ) {
-    let size = size_of::<T>();
-    if at.consecutive {
-        let first = at.offsets[0] as usize / size;
-        if count == 1 {
+    match at {
+        Lanes::Row(first) if count == 1 => {
+            let first = first / size_of::<T>();
             out.copy_from_slice(&elements[first..first + LANES]);
-        } else {
+        }
+        Lanes::Row(first) => {
+            let first = first / size_of::<T>();
             let lanes = elements[first..first + LANES * count].chunks_exact(count);
             out.iter_mut()
                 .zip(lanes)
                 .for_each(|(out, lane)| *out = lane[index]);
         }
-        return;
-    }
-    // Inactive lanes read the region's first element, which costs less than asking.
-    for lane in 0..LANES {
-        out[lane] = elements[at.offsets[lane] as usize / size + index];
+        // Inactive lanes read the region's first element, which costs less than asking.
+        Lanes::Apart(offsets) => {
+            for lane in 0..LANES {
+                out[lane] = elements[offsets[lane] as usize / size_of::<T>() + index];
+            }
+        }
     }
 }
 
@@ -151,11 +157,12 @@ pub(super) fn store_together(
         return;
     }
     let bytes = usize::from(access.bytes) * usize::from(access.count);
-    if at.consecutive {
-        region.mark_written(at.offsets[0] as usize, LANES * bytes);
-    } else {
-        for lane in lanes(mask) {
-            region.mark_written_aligned(at.offsets[lane] as usize, bytes);
+    match at {
+        Lanes::Row(first) => region.mark_written(first, LANES * bytes),
+        Lanes::Apart(offsets) => {
+            for lane in lanes(mask) {
+                region.mark_written_aligned(offsets[lane] as usize, bytes);
+            }
         }
     }
 }
@@ -214,20 +221,22 @@ fn scatter<T: Copy>(
     mask: u32,
     values: &[T; LANES],
 ) {
-    let size = size_of::<T>();
-    if at.consecutive {
-        let first = at.offsets[0] as usize / size;
-        if count == 1 {
+    match at {
+        Lanes::Row(first) if count == 1 => {
+            let first = first / size_of::<T>();
             elements[first..first + LANES].copy_from_slice(values);
-        } else {
+        }
+        Lanes::Row(first) => {
+            let first = first / size_of::<T>();
             let lanes = elements[first..first + LANES * count].chunks_exact_mut(count);
             lanes
                 .zip(values)
                 .for_each(|(lane, value)| lane[index] = *value);
         }
-        return;
-    }
-    for lane in lanes(mask) {
-        elements[at.offsets[lane] as usize / size + index] = values[lane];
+        Lanes::Apart(offsets) => {
+            for lane in lanes(mask) {
+                elements[offsets[lane] as usize / size_of::<T>() + index] = values[lane];
+            }
+        }
     }
 }

@@ -78,10 +78,11 @@ impl Spaces<'_> {
         let Some((order, region, touch)) = self.touch(place, pc, access.semantics, false) else {
             return;
         };
-        if at.consecutive && access.bytes >= 4 {
-            order.row(&mut region.accesses, &touch, row(at, access), 0);
-        } else {
-            watch_lanes(order, region, &touch, at, access, mask, 0);
+        match at {
+            Lanes::Row(first) if access.bytes >= 4 => {
+                order.row(&mut region.accesses, &touch, row(first, access), 0);
+            }
+            _ => watch_lanes(order, region, &touch, at, access, mask, 0),
         }
         if access.semantics.scope != Scope::Weak {
             synchronise(order, &touch, at, access, mask, false);
@@ -109,10 +110,11 @@ impl Spaces<'_> {
             return;
         };
         let same = unchanged(region, at, frame, access, mask);
-        if at.consecutive && access.bytes >= 4 {
-            order.row(&mut region.accesses, &touch, row(at, access), same);
-        } else {
-            watch_lanes(order, region, &touch, at, access, mask, same);
+        match at {
+            Lanes::Row(first) if access.bytes >= 4 => {
+                order.row(&mut region.accesses, &touch, row(first, access), same);
+            }
+            _ => watch_lanes(order, region, &touch, at, access, mask, same),
         }
         if !order.conflicts.is_empty() {
             let equal = |a: usize, b: usize| {
@@ -149,24 +151,30 @@ impl Spaces<'_> {
         }
     }
 
-    /// One lane's atomic, before it changes memory.
-    pub(super) fn watch_atomic(&mut self, at: At, atomic: &Atomic, pc: Pc) {
+    /// An atomic whose lanes all lie in one region, before it changes it.
+    pub(super) fn watch_atomics(
+        &mut self,
+        place: Place,
+        offsets: &[u64; LANES],
+        atomic: &Atomic,
+        pc: Pc,
+        mask: u32,
+    ) {
         let semantics = atomic.semantics;
-        let Some((order, region, touch)) = self.touch(at.place, pc, semantics, true) else {
+        let Some((order, region, touch)) = self.touch(place, pc, semantics, true) else {
             return;
         };
         let bytes = usize::from(atomic.bytes);
-        order.bytes(
-            &mut region.accesses,
-            &touch,
-            at.lane,
-            at.offset,
-            bytes,
-            false,
-        );
-        let offset = at.offset as u64;
-        order.strong_read(&touch, semantics, at.lane, offset);
-        order.strong_write(&touch, semantics, at.lane, offset, true);
+        if bytes == 4 && order.releases_nothing() {
+            order.words(&mut region.accesses, &touch, offsets, mask, 0);
+            return;
+        }
+        for lane in lanes(mask) {
+            let from = offsets[lane] as usize;
+            order.bytes(&mut region.accesses, &touch, lane, from, bytes, false);
+            order.strong_read(&touch, semantics, lane, offsets[lane]);
+            order.strong_write(&touch, semantics, lane, offsets[lane], true);
+        }
     }
 
     /// Before an atomic that releases.
@@ -181,19 +189,19 @@ impl Lanes<'_> {
     /// The offset of a lane.
     #[inline(always)]
     fn of(self, lane: usize, access: &Access) -> usize {
-        if self.consecutive {
-            let bytes = usize::from(access.bytes) * usize::from(access.count);
-            self.offsets[0] as usize + lane * bytes
-        } else {
-            self.offsets[lane] as usize
+        match self {
+            Lanes::Row(first) => {
+                first + lane * usize::from(access.bytes) * usize::from(access.count)
+            }
+            Lanes::Apart(offsets) => offsets[lane] as usize,
         }
     }
 }
 
 #[inline(always)]
-fn row(at: Lanes<'_>, access: &Access) -> Row {
+fn row(first: usize, access: &Access) -> Row {
     Row {
-        first: at.offsets[0] as usize / GRANULE,
+        first: first / GRANULE,
         granules: usize::from(access.bytes) * usize::from(access.count) / GRANULE,
         wide: access.bytes == 8,
     }
@@ -209,6 +217,10 @@ fn watch_lanes(
     same: u32,
 ) {
     let size = usize::from(access.bytes);
+    if let (4, 1, Lanes::Apart(offsets)) = (access.bytes, access.count, at) {
+        order.words(&mut region.accesses, touch, offsets, mask, same);
+        return;
+    }
     for lane in lanes(mask) {
         let same = same >> lane & 1 == 1;
         let first = at.of(lane, access);
@@ -227,6 +239,9 @@ fn synchronise(
     mask: u32,
     writes: bool,
 ) {
+    if order.releases_nothing() {
+        return;
+    }
     for lane in lanes(mask) {
         for index in 0..u64::from(access.count) {
             let from = at.of(lane, access) as u64 + index * u64::from(access.bytes);
@@ -243,20 +258,9 @@ fn synchronise(
 #[inline(always)]
 fn unchanged(region: &Region, at: Lanes<'_>, frame: &Frame<'_>, access: &Access, mask: u32) -> u32 {
     let size = usize::from(access.bytes) * usize::from(access.count);
-    if access.count == 1 && access.bytes == 4 && !access.wide && at.consecutive {
-        let first = at.offsets[0] as usize;
-        let old = &region.elements::<u32>()[first / 4..first / 4 + LANES];
+    if access.count == 1 && access.bytes == 4 && !access.wide {
         let new = &frame.narrow[usize::from(access.rows[0])];
-        let mut differ = 0;
-        for lane in 0..LANES {
-            differ |= u32::from(old[lane] != new[lane]) << lane;
-        }
-        let same = !differ;
-        return if same != 0 && region.is_written(first, LANES * size) {
-            same
-        } else {
-            0
-        };
+        return unchanged_words(region, at, new, mask);
     }
     let mut same = 0;
     for lane in lanes(mask) {
@@ -266,6 +270,30 @@ fn unchanged(region: &Region, at: Lanes<'_>, frame: &Frame<'_>, access: &Access,
         }
     }
     same & mask
+}
+
+/// The same for words of four bytes.
+#[inline(always)]
+fn unchanged_words(region: &Region, at: Lanes<'_>, new: &[u32; LANES], mask: u32) -> u32 {
+    let old = region.elements::<u32>();
+    let mut same = 0;
+    match at {
+        Lanes::Row(first) => {
+            let old = &old[first / 4..first / 4 + LANES];
+            for lane in 0..LANES {
+                same |= u32::from(old[lane] == new[lane]) << lane;
+            }
+            let written = same == 0 || region.is_written(first, 4 * LANES);
+            if written { same } else { 0 }
+        }
+        Lanes::Apart(offsets) => {
+            for lane in 0..LANES {
+                same |= u32::from(old[offsets[lane] as usize / 4] == new[lane]) << lane;
+            }
+            let written = |lane: usize| region.is_written_aligned(offsets[lane] as usize, 4);
+            lanes(same & mask).fold(0, |all, lane| all | u32::from(written(lane)) << lane)
+        }
+    }
 }
 
 /// Whether a lane would store what is there.

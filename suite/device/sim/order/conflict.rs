@@ -121,7 +121,7 @@ impl Order {
             }
             let kind = if entry.has(NC) || old.has(NC) {
                 FindingKind::Stale
-            } else if self.knows(touch, lane, old) || self.is_strong(touch, entry, old) {
+            } else if self.is_strong(touch, entry, old) || self.knows(touch, lane, old) {
                 continue;
             } else if (if touch.writes { entry } else { old }).has(SAME) {
                 FindingKind::ValueRace

@@ -4,6 +4,8 @@ use super::super::program::{Pc, Scope};
 
 /// Bits of a stamp that tell the warp.
 pub const WARP_BITS: u32 = 5;
+/// The bits of a stamp that tell the warp.
+pub const WARPS: u32 = (1 << WARP_BITS) - 1;
 /// Times are below this, so that a stamp leaves its sign bit free.
 pub const TIMES: u32 = 1 << (31 - WARP_BITS);
 /// Marks a stamp whose cell is a list.
@@ -23,6 +25,7 @@ pub const NC: u32 = 1 << 30;
 pub const MULTI: u32 = 1 << 31;
 pub const LANE: u32 = 31 << LANE_SHIFT;
 pub const BYTES: u32 = 15 << MASK_SHIFT;
+pub const SCOPE: u32 = 3 << SCOPE_SHIFT;
 
 /// An access to bytes of one granule. Its stamp is `time << 5 | warp`: for shared memory the block's time, for global
 /// memory the number of a segment, which names block and time. Stamp 0 is no access.
@@ -49,7 +52,7 @@ impl Entry {
     }
 
     pub fn warp(self) -> usize {
-        (self.stamp & ((1 << WARP_BITS) - 1)) as usize
+        (self.stamp & WARPS) as usize
     }
 
     /// The lane, or one of them.

@@ -170,9 +170,15 @@ pub fn fence(warp: &mut WarpClock, lanes: u32, scope: Scope, block: u32, nodes: 
 }
 
 impl Order {
+    /// Whether the launch has made no fence so far: then strong accesses pass nothing on.
+    #[inline(always)]
+    pub fn releases_nothing(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
     /// Strong accesses of lanes synchronise.
     pub fn strong_read(&mut self, touch: &Touch, semantics: Semantics, lane: usize, offset: u64) {
-        if semantics.scope == Scope::Weak || self.nodes.is_empty() {
+        if semantics.scope == Scope::Weak || self.releases_nothing() {
             return;
         }
         let access = self.strong(touch, semantics, lane, offset);
@@ -195,7 +201,7 @@ impl Order {
         offset: u64,
         atomic: bool,
     ) {
-        if semantics.scope == Scope::Weak || self.nodes.is_empty() {
+        if semantics.scope == Scope::Weak || self.releases_nothing() {
             return;
         }
         let access = self.strong(touch, semantics, lane, offset);

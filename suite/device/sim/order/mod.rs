@@ -1,10 +1,11 @@
 //! Data races, found by happens-before: whether two accesses that conflict are ordered, in whatever schedule ran.
 //!
 //! Owns what threads know of each other (`clock`), what releases pass on (`nodes`, `location`), the last accesses of
-//! each word (`shadow`, `entry`), and the check of an access against them (`touch`, `conflict`). The order is that of
-//! the PTX ISA's memory consistency model: program order, barriers, `bar.warp.sync`, and release and acquire patterns
-//! whose scopes include each other. As in FastTrack (Flanagan and Freund, 2009), a cell mostly holds one access, not
-//! a vector of all threads' clocks. Where a bound is reached accesses count as ordered: what is found is always so.
+//! each word (`shadow`, `entry`), and the check of an access against them (`touch`, `words`, `strong`, `conflict`). The
+//! order is that of the PTX ISA's memory consistency model: program order, barriers, `bar.warp.sync`, and release and
+//! acquire patterns whose scopes include each other. As in FastTrack (Flanagan and Freund, 2009), a cell mostly holds
+//! one access, not a vector of all threads' clocks. Where a bound is reached accesses count as ordered: what is found
+//! is always so.
 
 mod clock;
 mod conflict;
@@ -13,7 +14,9 @@ mod location;
 mod nodes;
 mod report;
 mod shadow;
+mod strong;
 mod touch;
+mod words;
 
 use clock::BlockClock;
 use entry::TIMES;
@@ -24,7 +27,8 @@ use super::program::Scope;
 pub use conflict::Conflict;
 pub use entry::Entry;
 pub use shadow::{GRANULE, Shadow};
-pub use touch::{Row, Touch};
+pub use touch::Touch;
+pub use words::Row;
 
 /// Segments of one launch; past them its detection ends.
 const MAX_SEGMENTS: usize = 1 << 25;

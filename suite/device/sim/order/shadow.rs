@@ -152,17 +152,33 @@ impl Shadow {
         }
     }
 
-    pub fn get(&mut self, side: Side, granule: usize) -> List {
-        let cells = self.cells(side);
+    /// As it is kept: an access, or the number of a list.
+    #[inline(always)]
+    pub fn cell(&self, side: Side, granule: usize) -> Entry {
+        let cells = match side {
+            Side::Writes => &self.writes,
+            Side::Reads => &self.reads,
+            Side::Others => &self.others,
+        };
         let (stamp, info) = (cells.stamps[granule], cells.infos[granule]);
-        if stamp & SIDE == 0 {
+        Entry { stamp, info }
+    }
+
+    /// The list that a cell stands for.
+    #[inline(always)]
+    pub fn list_of(&mut self, cell: Entry) -> Option<&mut [Entry; LISTED]> {
+        (cell.stamp & SIDE != 0).then(|| &mut self.lists[cell.info as usize])
+    }
+
+    pub fn get(&mut self, side: Side, granule: usize) -> List {
+        let cell = self.cell(side, granule);
+        let Some(&mut entries) = self.list_of(cell) else {
             let mut list = List::default();
-            if stamp != 0 {
-                list.push(Entry { stamp, info });
+            if cell.stamp != 0 {
+                list.push(cell);
             }
             return list;
-        }
-        let entries = self.lists[info as usize];
+        };
         let len = entries.iter().take_while(|e| e.stamp != 0).count();
         List { entries, len }
     }

@@ -259,6 +259,26 @@ fn atomics_do_not_race_with_each_other_but_with_plain_accesses() {
 }
 
 #[test]
+fn of_many_atomics_the_first_are_not_forgotten() {
+    // The last thread knows its own warp's atomics, which came last, and not those of the warps before.
+    let body = "atom.shared.add.u32 %r1, [s], 1; atom.shared.add.u32 %r1, [s], 1; bar.sync 0;
+        setp.eq.u32 %p1, %r31, 255; @%p1 st.shared.u32 [s], 7;";
+    differ(body, "bar.sync 0;", "bar.warp.sync -1;", 256, Race);
+    let read = body.replace("st.shared.u32 [s], 7", "ld.shared.u32 %r2, [s]");
+    differ(&read, "bar.sync 0;", "bar.warp.sync -1;", 256, Race);
+    // The other way round: atomics after a plain access of one thread.
+    let body = "@%p9 st.shared.u32 [s], 7; bar.sync 0; atom.shared.add.u32 %r1, [s], 1;";
+    differ(body, "bar.sync 0;", "bar.warp.sync -1;", 256, Race);
+}
+
+#[test]
+fn atomics_of_different_sizes_race() {
+    let body = "@%p9 st.shared.u64 [s], 0; bar.sync 0; atom.shared.add.u32 %r1, [s], 1; bar.sync 0;
+        atom.shared.add.u64 %d1, [s], 1;";
+    differ(body, "1; bar.sync 0;", "1; bar.warp.sync -1;", 64, Race);
+}
+
+#[test]
 fn a_place_that_another_block_left_is_new() {
     // The second block takes the first one's place, and its shared memory.
     let body = "st.shared.u32 [%r29], %r31; ld.shared.u32 %r1, [%r29];";
