@@ -139,6 +139,12 @@ pub(super) struct Mutate {
     /// Change only kernels whose name contains this.
     #[arg(long, value_name = "NAME")]
     pub kernel: Option<String>,
+    /// Run this mutant, as the report names it; may be given several times.
+    #[arg(long = "mutant", value_name = "ID")]
+    pub mutants: Vec<String>,
+    /// Run only the mutants that are listed as equivalent, to check the list.
+    #[arg(long)]
+    pub listed: bool,
     /// The score, per cent, below which a suite is not good enough.
     #[arg(long, value_name = "PERCENT", default_value_t = 95.0, value_parser = percent)]
     pub least: f64,

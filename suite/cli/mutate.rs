@@ -53,6 +53,8 @@ impl Mutate {
             operators: self.operators.map_or(Vec::new(), |operators| operators.0),
             limit: self.limit.map(|limit| limit as usize),
             kernel: self.kernel,
+            mutants: self.mutants,
+            listed: self.listed,
             least_score: self.least,
         };
         (options, choices)

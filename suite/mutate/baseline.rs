@@ -6,9 +6,11 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::bench::{Bench, Ran, Setting};
+use super::mutant::Mutant;
 use super::pool::Pool;
 use super::probe::Trace;
 use super::units::Unit;
+use crate::case::Case;
 use crate::device::sim::Schedule;
 use crate::terms::Outcome;
 
@@ -27,26 +29,31 @@ impl Known {
     }
 }
 
-/// Runs every case under the first schedule, and each unit under the others. The cheapest units come first.
+/// Runs every case under the first schedule. The cheapest units come first.
 ///
 /// # Errors
 /// The cases that do not pass, one line each.
 pub fn baseline(
     pool: &Pool<'_>,
     units: &[Unit],
-    schedules: &[Schedule],
+    schedule: Schedule,
 ) -> Result<Vec<Known>, Vec<String>> {
-    let run = |bench: &mut Bench, unit: &Unit| unit_traces(bench, unit, schedules);
+    let run = |bench: &mut Bench, unit: &Unit| traces(bench, &unit.cases, &[schedule]);
     let mut known = Vec::new();
     let mut problems = Vec::new();
     for (unit, ran) in units.iter().zip(pool.map("units", units, run)) {
         match ran {
-            // A case without a launch notices no mutant.
-            Ok(traces) if traces.first().is_none_or(|t| t.kernels.is_empty()) => {}
-            Ok(traces) => known.push(Known {
-                unit: unit.clone(),
-                traces,
-            }),
+            // The cases of a unit leave the same in memory.
+            Ok(mut traces) => {
+                traces.truncate(1);
+                // A case without a launch notices no mutant.
+                if traces.first().is_some_and(|t| !t.kernels.is_empty()) {
+                    known.push(Known {
+                        unit: unit.clone(),
+                        traces,
+                    });
+                }
+            }
             Err(failed) => problems.extend(failed),
         }
     }
@@ -57,20 +64,43 @@ pub fn baseline(
     }
 }
 
-/// One trace a schedule, or the cases that do not pass.
-fn unit_traces(
+/// Runs one case of each unit that launches one of these mutants' kernels under further schedules.
+///
+/// # Errors
+/// The cases that do not pass, one line each.
+pub fn explore(
+    pool: &Pool<'_>,
+    known: &mut [Known],
+    schedules: &[Schedule],
+    mutants: &[Arc<Mutant>],
+) -> Result<(), Vec<String>> {
+    let open = |known: &Known| mutants.iter().any(|m| known.launches(&m.module, &m.kernel));
+    let open: Vec<usize> = (0..known.len()).filter(|&i| open(&known[i])).collect();
+    let ran = pool.map("units", &open, |bench: &mut Bench, &index| {
+        traces(bench, &known[index].unit.cases[..1], schedules)
+    });
+    let mut problems = Vec::new();
+    for (index, ran) in open.into_iter().zip(ran) {
+        match ran {
+            Ok(traces) => known[index].traces.extend(traces),
+            Err(failed) => problems.extend(failed),
+        }
+    }
+    match problems.is_empty() {
+        true => Ok(()),
+        false => Err(problems),
+    }
+}
+
+/// One trace a schedule and case, or the cases that do not pass.
+fn traces(
     bench: &mut Bench,
-    unit: &Unit,
+    cases: &[Case],
     schedules: &[Schedule],
 ) -> Result<Vec<Trace>, Vec<String>> {
-    let mut traces = Vec::with_capacity(schedules.len());
+    let mut traces = Vec::with_capacity(schedules.len() * cases.len());
     let mut problems = Vec::new();
-    for (number, &schedule) in schedules.iter().enumerate() {
-        let cases = match number {
-            0 => &unit.cases[..],
-            _ => &unit.cases[..1],
-        };
-        let mut first = None;
+    for &schedule in schedules {
         for case in cases {
             let setting = Setting {
                 schedule,
@@ -80,9 +110,8 @@ fn unit_traces(
             if let Some(why) = failed(&ran) {
                 problems.push(format!("{} (schedule {schedule}): {why}", case.id));
             }
-            first.get_or_insert(ran.trace);
+            traces.push(ran.trace);
         }
-        traces.extend(first);
     }
     match problems.is_empty() {
         true => Ok(traces),
@@ -92,7 +121,8 @@ fn unit_traces(
 
 /// Why the suite as it is cannot be the measure.
 fn failed(ran: &Ran) -> Option<String> {
-    if let Some(finding) = ran.findings.first().or(ran.trace.findings.first()) {
+    let mut found = ran.findings.iter().chain(&ran.trace.findings);
+    if let Some(finding) = found.find(|finding| !finding.kind.is_note()) {
         return Some(finding.to_string());
     }
     match ran.outcome {

@@ -2,14 +2,14 @@
 //!
 //! Imports `archive`, `image`, `runner` (choices of folders), `spec`, `terms` and `worker` (where suites come from).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
 use indexmap::IndexMap;
 
-use super::baseline::{Known, baseline, kernels};
+use super::baseline::{Known, baseline, explore, kernels};
 use super::bench::Bench;
 use super::mutant::{Mutant, mutants};
 use super::operators::Operator;
@@ -22,7 +22,7 @@ use crate::archive::{self, ArchiveError, Shelf, Store};
 use crate::device::sim::Schedule;
 use crate::image::{Catalog, Code};
 use crate::runner::{KERNELS, Options, folder};
-use crate::spec::equivalents::Equivalents;
+use crate::spec::equivalents::{Equivalent, Equivalents};
 use crate::spec::model::Suite;
 use crate::spec::{self};
 use crate::terms::{ImageKind, Profile};
@@ -42,6 +42,10 @@ pub struct Choices {
     pub limit: Option<usize>,
     /// Only mutants of kernels whose name contains this.
     pub kernel: Option<String>,
+    /// Only these mutants, by their ids; all where there is none.
+    pub mutants: Vec<String>,
+    /// Only those that are listed as equivalent.
+    pub listed: bool,
     /// Per cent: a suite below fails the run.
     pub least_score: f64,
 }
@@ -188,19 +192,56 @@ impl Choices {
     }
 
     /// Those that are to be run.
-    fn select(&self, all: &[Arc<Mutant>]) -> Vec<Arc<Mutant>> {
+    ///
+    /// # Errors
+    /// A name that is no mutant's.
+    fn select(
+        &self,
+        all: &[Arc<Mutant>],
+        list: &[Equivalent],
+    ) -> Result<Vec<Arc<Mutant>>, Refused> {
+        for id in &self.mutants {
+            if all.iter().all(|mutant| mutant.id != *id) {
+                return Err(Refused::Usage(format!(
+                    "no mutant `{id}`: {}",
+                    near(id, all)
+                )));
+            }
+        }
         let operators = self.operators();
+        let listed: HashSet<&str> = list.iter().map(|entry| entry.mutant.as_str()).collect();
         let is_chosen = |mutant: &&Arc<Mutant>| {
             let kernel = self.kernel.as_deref();
-            operators.contains(&mutant.operator) && kernel.is_none_or(|k| mutant.kernel.contains(k))
+            operators.contains(&mutant.operator)
+                && kernel.is_none_or(|k| mutant.kernel.contains(k))
+                && (self.mutants.is_empty() || self.mutants.contains(&mutant.id))
+                && (!self.listed || listed.contains(mutant.id.as_str()))
         };
         let chosen: Vec<Arc<Mutant>> = all.iter().filter(is_chosen).cloned().collect();
-        match self.limit {
+        Ok(match self.limit {
             Some(limit) if limit < chosen.len() => (0..limit)
                 .map(|index| Arc::clone(&chosen[index * chosen.len() / limit]))
                 .collect(),
             _ => chosen,
-        }
+        })
+    }
+}
+
+/// What there is in an unknown mutant's place: those of its line, or the form of a name.
+fn near(id: &str, all: &[Arc<Mutant>]) -> String {
+    let line = |id: &str| {
+        let mut parts = id.split(':');
+        Some((parts.next()?.to_owned(), parts.next()?.to_owned()))
+    };
+    let wanted = line(id);
+    let of_line: Vec<&str> = all
+        .iter()
+        .map(|mutant| mutant.id.as_str())
+        .filter(|id| wanted.is_some() && line(id) == wanted)
+        .collect();
+    match of_line.is_empty() {
+        false => format!("that line's are {}", of_line.join(", ")),
+        true => "names have the form `kernel:line:operator[:n]`, and the run without --mutant lists them".to_owned(),
     }
 }
 
@@ -220,20 +261,12 @@ impl Session<'_> {
         let list = list.map_err(|errors| Refused::Usage(errors.render()))?;
         let units = units(suite, self.profile, self.pool.catalog).map_err(Refused::Usage)?;
         let schedules = self.choices.schedules();
-        let known = baseline(&self.pool, &units, &schedules).map_err(|failed| {
-            let failed = failed.join("\n  ");
-            Refused::Baseline(format!(
-                "{}: these cases do not pass as they are:\n  {failed}",
-                suite.name
-            ))
-        })?;
+        let mut known =
+            baseline(&self.pool, &units, schedules[0]).map_err(|failed| self.refused(&failed))?;
         let all = self.mutants(&known)?;
-        let chosen = self.choices.select(&all);
-        let fates = self
-            .pool
-            .map("mutants", &chosen, |bench: &mut Bench, mutant| {
-                trial(bench, &known, &schedules, mutant)
-            });
+        let entries = list.as_ref().map_or(&[][..], |list| &list.entries);
+        let chosen = self.choices.select(&all, entries)?;
+        let fates = self.fates(&mut known, &schedules, &chosen)?;
         let mut record = SuiteRecord {
             suite: suite.name.clone(),
             spec: suite.path.clone(),
@@ -244,7 +277,7 @@ impl Session<'_> {
             score: None,
             by_operator: IndexMap::new(),
             by_kernel: IndexMap::new(),
-            mutants: records(&chosen, fates, list.as_ref()),
+            mutants: records(&chosen, fates, entries),
             problems: Vec::new(),
             notes: notes(&known, &all),
             wall_ms: 0.0,
@@ -255,6 +288,41 @@ impl Session<'_> {
         score::tally(&mut record);
         record.wall_ms = clock.elapsed().as_secs_f64() * 1e3;
         Ok(record)
+    }
+
+    /// All under the first schedule; what survives it under the others, whose baseline only then has to be known, and
+    /// only of the units that launch a survivor's kernel.
+    fn fates(
+        &self,
+        known: &mut [Known],
+        schedules: &[Schedule],
+        chosen: &[Arc<Mutant>],
+    ) -> Result<Vec<Fate>, Refused> {
+        let first = &schedules[..1];
+        let run = |bench: &mut Bench, mutant: &Arc<Mutant>| trial(bench, known, first, 0, mutant);
+        let mut fates = self.pool.map("mutants", chosen, run);
+        let survived = |index: &usize| matches!(fates[*index], Fate::Survived { .. });
+        let open: Vec<usize> = (0..chosen.len()).filter(survived).collect();
+        let others = &schedules[1..];
+        if others.is_empty() || open.is_empty() {
+            return Ok(fates);
+        }
+        let survivors: Vec<Arc<Mutant>> = open.iter().map(|&i| Arc::clone(&chosen[i])).collect();
+        explore(&self.pool, known, others, &survivors).map_err(|failed| self.refused(&failed))?;
+        let run = |bench: &mut Bench, mutant: &Arc<Mutant>| trial(bench, known, others, 1, mutant);
+        let later = self.pool.map("survivors", &survivors, run);
+        for (index, fate) in open.into_iter().zip(later) {
+            fates[index] = fates[index].clone().then(fate);
+        }
+        Ok(fates)
+    }
+
+    fn refused(&self, failed: &[String]) -> Refused {
+        Refused::Baseline(format!(
+            "{}: these cases do not pass as they are:\n  {}",
+            self.pool.suite.name,
+            failed.join("\n  ")
+        ))
     }
 
     /// Of every kernel that is launched.
@@ -287,9 +355,8 @@ fn ptx_of(catalog: &Catalog, module: &str) -> Result<Arc<str>, Refused> {
 fn records(
     chosen: &[Arc<Mutant>],
     fates: Vec<Fate>,
-    list: Option<&Equivalents>,
+    entries: &[Equivalent],
 ) -> Vec<super::MutantRecord> {
-    let entries = list.map_or(&[][..], |list| &list.entries);
     let listed = |id: &str| entries.iter().find(|entry| entry.mutant == id);
     let pairs = chosen.iter().zip(fates);
     pairs

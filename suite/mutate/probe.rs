@@ -18,7 +18,7 @@ use crate::device::{
 };
 use crate::image::{Code, Image};
 use crate::outcome::{Fault, Finding};
-use crate::terms::ImageKind;
+use crate::terms::{FindingKind, ImageKind};
 
 /// How many times the baseline's instructions a launch may run before it counts as hanging.
 const BUDGET_FACTOR: u64 = 20;
@@ -43,6 +43,14 @@ pub struct Trace {
 impl Trace {
     pub fn cost(&self) -> u64 {
         self.launches.iter().sum()
+    }
+
+    /// The same memory and findings of the same kinds: their lines are other ones in a changed text.
+    pub fn is_like(&self, other: &Self) -> bool {
+        let kinds = |trace: &Self| -> Vec<FindingKind> {
+            trace.findings.iter().map(|finding| finding.kind).collect()
+        };
+        self.content == other.content && kinds(self) == kinds(other)
     }
 }
 

@@ -30,6 +30,8 @@ fn choices() -> Choices {
         operators: Vec::new(),
         limit: None,
         kernel: None,
+        mutants: Vec::new(),
+        listed: false,
         least_score: 60.0,
     }
 }
@@ -131,6 +133,43 @@ fn only_what_is_asked_for_is_changed() {
 }
 
 #[test]
+fn a_mutant_is_run_alone_by_its_name() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let text = suite("[0, 1, 65]", "nonzero");
+    let of = |ids: &[&str]| Choices {
+        mutants: ids.iter().map(|id| (*id).to_owned()).collect(),
+        schedules: 3,
+        ..choices()
+    };
+    let all = ended(
+        folder.path(),
+        &text,
+        &Choices {
+            kernel: Some("zero".to_owned()),
+            ..choices()
+        },
+    );
+    let mutants = &all.report.suites[0].mutants;
+    let grid = mutants
+        .iter()
+        .find(|mutant| mutant.operator == Operator::Grid && mutant.after.contains('+'))
+        .expect("one block more");
+    let alone = ended(folder.path(), &text, &of(&[&grid.id]));
+    let found = &alone.report.suites[0].mutants;
+    assert_eq!(found.len(), 1, "{}", alone.text);
+    assert_eq!(found[0].id, grid.id);
+    match mutated(folder.path(), &text, &of(&["zero_count:1:nothing"])) {
+        Err(Refused::Usage(message)) => {
+            assert!(
+                message.contains("no mutant `zero_count:1:nothing`"),
+                "{message}"
+            );
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
 fn nothing_is_measured_with_a_suite_that_fails_as_it_is() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     match mutated(folder.path(), &suite("[65]", "even"), &choices()) {
@@ -175,6 +214,14 @@ fn the_list_of_equivalents_is_held_to_what_runs_show() {
     assert!(right.passed, "{}", right.text);
     assert_eq!(right.report.suites[0].totals.equivalent, 1);
     assert!(right.report.suites[0].score > first.report.suites[0].score);
+    let listed = Choices {
+        listed: true,
+        schedules: 5,
+        ..choices()
+    };
+    let only = ended(folder.path(), &text, &listed);
+    assert!(only.passed, "{}", only.text);
+    assert_eq!(only.report.suites[0].totals.mutants, 1);
 
     write(&[&killed, "k:1:guard"]);
     let wrong = ended(folder.path(), &text, &choices());

@@ -33,7 +33,8 @@ pub enum Fate {
     /// A detector of the simulated device found something, and every gate passes.
     Detector(Notice),
     Survived {
-        /// Every buffer holds the baseline's content after every pipeline, under every schedule that was tried.
+        /// Every buffer holds the baseline's content after every pipeline, and the detectors note what they noted
+        /// there, under every schedule that was tried.
         identical: bool,
     },
     /// The mutant is no kernel that this device runs: nothing can be said of the suite.
@@ -41,11 +42,13 @@ pub enum Fate {
 }
 
 /// Runs the units that launch the mutant's kernel, the cheapest first, until a gate fails or a launch does not end
-/// well. What only a detector finds runs on: a gate may notice it as well.
+/// well. What only a detector finds runs on: a gate may notice it as well. The first of these schedules has the number
+/// `first` among all.
 pub fn trial(
     bench: &mut Bench,
     known: &[Known],
     schedules: &[Schedule],
+    first: usize,
     mutant: &Arc<Mutant>,
 ) -> Fate {
     let mut trial = Trial {
@@ -59,7 +62,7 @@ pub fn trial(
             if !known.launches(&mutant.module, &mutant.kernel) {
                 continue;
             }
-            if let Some(fate) = trial.unit(known, number, schedule) {
+            if let Some(fate) = trial.unit(known, first + number, schedule) {
                 return fate;
             }
         }
@@ -70,6 +73,19 @@ pub fn trial(
     }
     Fate::Survived {
         identical: trial.identical,
+    }
+}
+
+impl Fate {
+    /// With what became of it under further schedules.
+    pub fn then(self, later: Self) -> Self {
+        match (self, later) {
+            (Self::Survived { identical: a }, Self::Survived { identical: b }) => {
+                Self::Survived { identical: a && b }
+            }
+            (Self::Survived { .. }, later) => later,
+            (noticed, _) => noticed,
+        }
     }
 }
 
@@ -102,12 +118,13 @@ impl Trial<'_> {
             if let Some(fate) = ended(&ran, &notice) {
                 return Some(fate);
             }
-            if let Some(finding) = ran.trace.findings.first()
+            let found = ran.trace.findings.iter().find(|f| !f.kind.is_note());
+            if let Some(finding) = found
                 && self.detector.is_none()
             {
                 self.detector = Some(notice(words(finding)));
             }
-            if ran.trace.findings.is_empty() && ran.trace.content == baseline.content {
+            if found.is_none() && ran.trace.is_like(baseline) {
                 // The same memory passes the unit's other gates as it did.
                 return None;
             }
