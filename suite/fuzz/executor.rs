@@ -9,7 +9,7 @@ use cuda_gates::terms::ImageKind;
 use super::program::{self, Choices};
 
 /// Warp instructions a launch may run.
-const BUDGET: u64 = 20_000;
+const BUDGET: u64 = 6_000;
 /// Device memory.
 const MEMORY_BYTES: u64 = 64 << 20;
 /// Kernels of one text that are run.

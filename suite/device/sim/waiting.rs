@@ -152,11 +152,15 @@ impl Machine<'_> {
         let Some((region, offset)) = find(self.global, &block.shared, space, address) else {
             return "nothing".to_owned();
         };
-        let all = (0..count).map(|index| offset + index * bytes);
-        let inside = all.filter(|at| at + bytes <= region.len());
+        // An offset before the region is past every end.
+        let all = (0..count).map(|index| offset.saturating_add(index * bytes));
+        let inside = all.filter(|&at| region.len().saturating_sub(at) >= bytes);
         let values: Vec<String> = inside
             .map(|at| format!("{:#x}", region.read(at, bytes)))
             .collect();
+        if values.is_empty() {
+            return "nothing".to_owned();
+        }
         values.join(" ")
     }
 }

@@ -137,6 +137,17 @@ fn polls_at_two_places_hang() {
     );
 }
 
+/// What is read there is told, also where there is nothing.
+#[test]
+fn polls_before_a_buffer_and_past_it_hang() {
+    for address in ["%d1+-8", "%d1+1048576"] {
+        let body = format!(
+            "WAIT: ld.volatile.global.u32 %r3, [{address}]; setp.eq.u32 %p1, %r3, 0; @%p1 bra WAIT;"
+        );
+        assert_hangs(&body, 1);
+    }
+}
+
 /// Each round looks at 60 words, and at the first of them twice.
 #[test]
 fn polls_of_many_words_hang() {
