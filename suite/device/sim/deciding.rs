@@ -1,6 +1,7 @@
 //! Rounds in which a policy decides who goes on, one split of one resident warp at a time.
 //!
-//! A few blocks are resident, more once all of them wait or have run for long: those they wait for may not have started.
+//! A few blocks are resident, more once all of them wait or have run for long: those they wait for may not have
+//! started.
 
 use super::machine::{Left, Machine};
 use super::residency::Queue;

@@ -4,8 +4,8 @@
 //! blocks write runs block after block, with long turns: always the same order, so a missing barrier fails every time,
 //! and in the same way. Once all warps of a block only spin, or it has run for very long, and from the start for a
 //! kernel that polls global memory, all blocks that the simulated card holds at once are resident and take turns. What
-//! only spins is for `looks` to say. That is the fair order; where the schedule has another policy, `turns` picks who of
-//! a few resident blocks goes on.
+//! only spins is for `looks` to say. That is the fair order; where the schedule has another policy, `turns` picks who
+//! of a few resident blocks goes on.
 
 use super::block::{Block, Shape};
 use super::findings::Recorder;

@@ -4,9 +4,9 @@
 //! fit.
 //!
 //! CUDA promises no order in which blocks start. They start in grid order, but where the kernel polls global memory the
-//! last comes first: blocks that wait for those before them, without having made sure that these have started, then hang
-//! as soon as not all are resident, each time, and not once in a year on a card that is busy. Kernels that take tickets
-//! do not care.
+//! last comes first: blocks that wait for those before them, without having made sure that these have started, then
+//! hang as soon as not all are resident, each time, and not once in a year on a card that is busy. Kernels that take
+//! tickets do not care.
 
 use super::block::Shape;
 use super::lanes::LANES;

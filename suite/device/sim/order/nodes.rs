@@ -13,8 +13,8 @@ const SEARCHED: usize = 64;
 /// Nodes gathered for one root; what is not among them counts as known.
 const GATHERED: usize = 1 << 16;
 
-/// Nodes that a launch's searches may visit in all, some tenths of a second; past them its detection ends. A single-pass
-/// scan over 4096 tiles visits 190,000.
+/// Nodes that a launch's searches may visit in all, some tenths of a second; past them its detection ends. A
+/// single-pass scan over 4096 tiles visits 190,000.
 const MAX_VISITS: u64 = 1 << 24;
 
 /// Number of a node; 0 is none.
@@ -242,7 +242,8 @@ impl Nodes {
         (found || left > 0).then_some(found)
     }
 
-    /// Gathers what a root leads to. Who acquires more leads to what it led to before: then only what is new is visited.
+    /// Gathers what a root leads to. Who acquires more leads to what it led to before: then only what is new is
+    /// visited.
     fn gather(&mut self, root: NodeId) {
         let mut gathered = std::mem::take(&mut self.gathered);
         if gathered.root == 0 || !self.gather_into(&mut gathered, root) {
