@@ -249,8 +249,8 @@ pub fn unchanged(place: &Seen, frame: &Frame<'_>, atomic: &Atomic, mask: u32) ->
     })
 }
 
-/// All that decides what a warp does next, but memory: its decisive rows, and where its lanes are. `at` stands for
-/// where the running ones are.
+/// All that decides what a warp does next, but memory that others see: its decisive rows, where its lanes are, and the
+/// changes of its threads' own memory. `at` stands for where the running ones are.
 pub fn state(warp: &Warp, frame: &Frame<'_>, decisive: &[(Class, Row)], at: Pc) -> u64 {
     let place = |pc: Pc, lanes: u32, wait: u64| mix(mix(u64::from(pc), u64::from(lanes)), wait);
     // In whatever order they are kept.
@@ -268,7 +268,7 @@ pub fn state(warp: &Warp, frame: &Frame<'_>, decisive: &[(Class, Row)], at: Pc) 
         .held()
         .map(|(lanes, pc)| place(pc, lanes, 4 << 32));
     let places = parked.chain(held).fold(0, u64::wrapping_add);
-    let running = place(at, warp.now.active, 5 << 32);
+    let running = mix(place(at, warp.now.active, 5 << 32), warp.changes);
     decisive
         .iter()
         .fold(mix(places, running), |state, &(class, row)| {

@@ -265,3 +265,45 @@ fn a_launch_without_anything_new_hangs_at_last() {
     let ends = (0..100).position(|_| watch.end_round() == Next::Hang);
     assert!(ends.is_some());
 }
+
+/// What lanes keep for themselves while they wait is no change of memory, nor is a store of what is there already.
+#[test]
+fn stores_that_nobody_sees_are_no_change() {
+    let body = |keep: &str| {
+        format!(
+            ".local .align 4 .b8 own[8]; .shared .align 4 .b8 all[128];
+            mov.u32 %r7, all; mad.lo.u32 %r7, %r2, 4, %r7; mov.u64 %d4, own; cvta.local.u64 %d4, %d4;
+            mov.u32 %r4, 0; st.local.u32 [own], %r4;
+            LOCK: atom.global.cas.b32 %r3, [%d1], 0, 1; {keep} setp.ne.u32 %p1, %r3, 0; @%p1 bra LOCK;
+            ld.volatile.global.u32 %r5, [%d2]; add.u32 %r5, %r5, %r2; st.volatile.global.u32 [%d2], %r5;
+            membar.gl; atom.global.exch.b32 %r3, [%d1], 0;"
+        )
+    };
+    for keep in [
+        "st.local.u32 [own], %r3;",
+        "st.u32 [%d4], %r3;",
+        "st.shared.u32 [%r7], %r3;",
+        "ld.local.u32 %r4, [own]; add.u32 %r4, %r4, 1; st.local.u32 [own], %r4; mov.u32 %r4, 0;",
+    ] {
+        assert_eq!(run(&body(keep), &[0]), (0..32).sum::<u32>(), "{keep}");
+    }
+    // And so it is where nobody ever gets on.
+    for keep in ["st.local.u32 [own], %r3;", "st.shared.u32 [%r7], %r3;"] {
+        let reason = try_run(&body(keep), 1, &[1]).unwrap_err().reason;
+        assert!(
+            reason.message.contains("waits for memory"),
+            "{}",
+            reason.message
+        );
+    }
+}
+
+/// A loop that counts in its threads' own memory ends.
+#[test]
+fn counting_in_local_memory_is_no_wait() {
+    let body = "{ .local .align 4 .b8 own[4]; mov.u32 %r4, 0; st.local.u32 [own], %r4;
+        NEXT: ld.volatile.global.u32 %r5, [%d1]; ld.local.u32 %r4, [own]; add.u32 %r4, %r4, 1;
+        st.local.u32 [own], %r4; setp.lt.u32 %p1, %r4, 100000; mov.u32 %r4, 0; @%p1 bra NEXT;
+        mov.u32 %r5, 1; SUM }";
+    assert_eq!(run(&body.replace("SUM", SUM), &[0]), 32);
+}
