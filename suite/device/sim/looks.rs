@@ -21,8 +21,12 @@ const SHORTEST: u64 = 64;
 const VISITS: u32 = 64;
 
 /// What warps that go round may cost before they are taken to be stuck though their registers differ, as those do of
-/// one who reads the clock, or whose count ends the loop.
+/// one who reads the clock, or whose count ends the loop. That is little at first, as lanes that wait for others of
+/// their warp may hold what those look for, and twice as much after each time that was in vain.
+const IDLE_FIRST: u64 = 1 << 12;
 const IDLE: u64 = 1 << 22;
+/// The same where they change memory, but do nothing new.
+const RESTLESS: u64 = 1 << 14;
 /// What a turn costs besides its instructions.
 const TURN: u64 = 12;
 /// How much of that a launch may have without any change of memory: four million looks, some seconds.
@@ -176,6 +180,8 @@ pub struct Watch {
     /// What it has cost so far, in warp instructions.
     cost: u64,
     rotations: u32,
+    /// What was spent since anything was new, in rounds that changed memory.
+    restless: u64,
     /// What was spent in vain since memory last changed.
     idle: u64,
 }
@@ -194,11 +200,17 @@ impl Watch {
         if changed {
             (self.rotations, self.idle) = (0, 0);
         }
+        self.restless = match (changed, fresh) {
+            (_, true) => 0,
+            (true, false) => self.restless + self.cost,
+            (false, false) => self.restless,
+        };
         if changed || fresh {
             self.begin_period(false);
-            return Next::GoOn;
+            return self.stir();
         }
-        if !self.quiet || open && self.cost < IDLE {
+        let patience = IDLE.min(IDLE_FIRST << self.rotations.min(ROTATIONS / 2));
+        if !self.quiet || open && self.cost < patience {
             self.quiet = true;
             return Next::GoOn;
         }
@@ -210,6 +222,15 @@ impl Watch {
         } else {
             Next::Rotate
         }
+    }
+
+    /// After a round with a change: others go first where those who made it have long done nothing else.
+    fn stir(&mut self) -> Next {
+        if self.restless < RESTLESS {
+            return Next::GoOn;
+        }
+        self.restless = 0;
+        Next::Rotate
     }
 
     fn begin_period(&mut self, quiet: bool) {

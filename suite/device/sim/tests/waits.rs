@@ -188,6 +188,31 @@ fn lanes_that_count_get_the_lock_of_their_warp() {
     assert_eq!(run(body, &[0]), (0..32).sum::<u32>());
 }
 
+/// The same where the count decides something, where lanes read the clock, and where they keep a count that others see:
+/// each lane waits for the others' sake, but not for long.
+#[test]
+fn locks_between_lanes_are_handed_over_soon() {
+    let body = |wait: &str| {
+        format!(
+            "mov.u32 %r4, 0; LOCK: atom.global.cas.b32 %r3, [%d1], 0, 1; {wait}
+            setp.ne.u32 %p1, %r3, 0; @%p1 bra LOCK;
+            ld.volatile.global.u32 %r5, [%d2]; add.u32 %r5, %r5, %r2; st.volatile.global.u32 [%d2], %r5;
+            membar.gl; atom.global.exch.b32 %r3, [%d1], 0;"
+        )
+    };
+    let started = std::time::Instant::now();
+    for wait in [
+        "add.u32 %r4, %r4, 1; min.u32 %r6, %r4, 8; shl.b32 %r6, %r4, %r6; nanosleep.u32 %r6;
+        setp.gt.u32 %p2, %r4, 100000000; @%p2 trap;",
+        "mov.u64 %d4, %clock64; setp.gt.u64 %p2, %d4, 100000000000; @%p2 trap;",
+        "atom.global.add.u32 %r6, [%d1+4], 1;",
+    ] {
+        assert_eq!(run(&body(wait), &[0, 0]), (0..32).sum::<u32>(), "{wait}");
+    }
+    // Each took a minute and more; this leaves room for a build without optimisation on a busy machine.
+    assert!(started.elapsed().as_secs() < 20, "{:?}", started.elapsed());
+}
+
 /// Each block computes longer than a turn, the first longest, and takes a number at its end. They ended in the other
 /// order: all were resident as soon as the first had computed for one turn.
 #[test]
@@ -260,7 +285,7 @@ fn a_launch_without_anything_new_hangs_at_last() {
         }
     }
     assert!((1 << 22..5 << 20).contains(&turns), "{turns}");
-    assert!((10..20).contains(&rotations), "{rotations}");
+    assert!((20..30).contains(&rotations), "{rotations}");
     // Those that are stuck need no patience.
     let ends = (0..100).position(|_| watch.end_round() == Next::Hang);
     assert!(ends.is_some());
