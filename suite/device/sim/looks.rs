@@ -180,7 +180,7 @@ pub struct Watch {
     /// What it has cost so far, in warp instructions.
     cost: u64,
     rotations: u32,
-    /// What was spent since anything was new, in rounds that changed memory.
+    /// What was spent since anything was new, with changes of memory or without.
     restless: u64,
     /// What was spent in vain since memory last changed.
     idle: u64,
@@ -190,6 +190,13 @@ impl Watch {
     /// Notes a turn of so many instructions.
     pub fn add_turn(&mut self, instructions: u64) {
         self.cost += TURN + instructions;
+        self.restless += TURN + instructions;
+    }
+
+    /// Notes that a warp did what it had not done before.
+    pub fn add_new(&mut self) {
+        self.fresh = true;
+        self.restless = 0;
     }
 
     /// Ends a round.
@@ -200,14 +207,13 @@ impl Watch {
         if changed {
             (self.rotations, self.idle) = (0, 0);
         }
-        self.restless = match (changed, fresh) {
-            (_, true) => 0,
-            (true, false) => self.restless + self.cost,
-            (false, false) => self.restless,
-        };
         if changed || fresh {
             self.begin_period(false);
-            return self.stir();
+            return if self.stirs() {
+                Next::Rotate
+            } else {
+                Next::GoOn
+            };
         }
         let patience = IDLE.min(IDLE_FIRST << self.rotations.min(ROTATIONS / 2));
         if !self.quiet || open && self.cost < patience {
@@ -224,13 +230,13 @@ impl Watch {
         }
     }
 
-    /// After a round with a change: others go first where those who made it have long done nothing else.
-    fn stir(&mut self) -> Next {
-        if self.restless < RESTLESS {
-            return Next::GoOn;
+    /// Where memory changes: whether others go first, as those who change it have long done nothing else.
+    pub fn stirs(&mut self) -> bool {
+        let stirs = self.restless >= RESTLESS;
+        if stirs {
+            self.restless = 0;
         }
-        self.restless = 0;
-        Next::Rotate
+        stirs
     }
 
     fn begin_period(&mut self, quiet: bool) {

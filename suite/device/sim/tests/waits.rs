@@ -206,6 +206,7 @@ fn locks_between_lanes_are_handed_over_soon() {
         setp.gt.u32 %p2, %r4, 100000000; @%p2 trap;",
         "mov.u64 %d4, %clock64; setp.gt.u64 %p2, %d4, 100000000000; @%p2 trap;",
         "atom.global.add.u32 %r6, [%d1+4], 1;",
+        "red.global.add.u32 [%d1+4], 1;",
     ] {
         assert_eq!(run(&body(wait), &[0, 0]), (0..32).sum::<u32>(), "{wait}");
     }
