@@ -5,7 +5,7 @@ use super::findings::Recorder;
 use super::lanes::{FULL, Frame, LANES};
 use super::looks::{self, Seen};
 use super::memory::{Change, Spaces, Violation, Violations, addresses};
-use super::program::{Access, Atomic, Instruction, Kind, Pc};
+use super::program::{Access, Atomic, Instruction, Kind, Pc, Space};
 use super::reporter::Reporter;
 use super::warp::Warp;
 use crate::outcome::Fault;
@@ -207,6 +207,10 @@ impl Running<'_> {
     fn rare(&mut self, kind: &Kind, pc: Pc, mask: u32) -> Result<Option<Pause>, Fault> {
         match kind {
             Kind::Poll(access) => {
+                let mask = match access.address.space {
+                    Space::Shared => self.warp.part(mask, pc),
+                    _ => mask,
+                };
                 // Before it runs, as it may overwrite its own address.
                 let all = addresses(&self.frame, &access.address);
                 let place = looks::place(&all, pc, mask);

@@ -131,6 +131,10 @@ impl Warp {
         !self.exited
     }
 
+    pub fn is_apart(&self) -> bool {
+        self.apart
+    }
+
     /// Whether any lane has looked.
     #[inline(always)]
     pub fn has_looked(&self) -> bool {
