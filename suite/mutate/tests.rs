@@ -192,7 +192,7 @@ fn a_choice_that_leaves_nothing_is_told_as_such() {
     };
     let told = words(&text, &listed);
     assert!(told.contains("--listed leaves none"), "{told}");
-    let elsewhere = text.replace("run: atomic,", "run: atomic, profile: perf,");
+    let elsewhere = suite("{perf: [300]}", "nonzero");
     let told = words(&elsewhere, &choices());
     assert!(
         told.contains("small has no case of profile quick"),
