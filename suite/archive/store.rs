@@ -82,6 +82,19 @@ impl Store {
         Ok(folder)
     }
 
+    /// That [`Store::keep`] will have a place for this name; leaves no trace but the folders above it.
+    ///
+    /// # Errors
+    /// When the folder cannot be written.
+    pub fn try_out(&self, shelf: &Shelf, id: &str) -> Result<(), ArchiveError> {
+        let shelf = self.root.join(shelf.path());
+        fs::create_dir_all(&shelf).map_err(|e| ArchiveError::io("create the folder", &shelf, e))?;
+        let folder = shelf.join(folder_name(id, "run"));
+        fs::create_dir(&folder)
+            .and_then(|()| fs::remove_dir(&folder))
+            .map_err(|e| ArchiveError::io("create the folder", &folder, e))
+    }
+
     fn shelf(&self, facts: &Facts) -> Result<PathBuf, ArchiveError> {
         let shelf = self.root.join(Shelf::of(facts).path());
         fs::create_dir_all(&shelf).map_err(|e| ArchiveError::io("create the folder", &shelf, e))?;

@@ -1,5 +1,6 @@
 //! The arguments as typed. The only place that names clap.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -28,6 +29,8 @@ CUDA_GATES_SCHEDULE are read where the argument is not given.";
 const MUTATE_EXIT_CODES: &str = "\
 Exit codes, the first that applies:
   2  usage or spec error, a list of equivalents that cannot be read
+  3  the report's folder cannot be written
+  4  no mutant is selected: nothing to change, or no case of the profile
   1  a case fails without any change; a score below --least; a list of equivalents that is wrong; a mutant
      that the simulated device cannot run
   0  every suite is good enough";
@@ -360,6 +363,17 @@ impl Run {
 }
 
 impl Schedules {
+    /// Whether a variable of this name has no say.
+    fn decide(&self, name: &str) -> bool {
+        let replays = self.schedule.is_some();
+        match name {
+            "CUDA_GATES_SCHEDULES" => replays || self.schedules.is_some(),
+            "CUDA_GATES_SEED" => replays || self.seed.is_some(),
+            "CUDA_GATES_SCHEDULE" => replays || self.schedules.is_some() || self.seed.is_some(),
+            _ => false,
+        }
+    }
+
     fn over(self, environment: ScheduleChoice) -> ScheduleChoice {
         let Self {
             schedules: count,
@@ -393,10 +407,22 @@ impl Folders {
     }
 }
 
-/// The choices that the environment makes.
-///
-/// # Errors
-/// A variable with a wrong value.
-pub(super) fn environment() -> Result<Options, UsageError> {
-    Options::from_environment(|name| std::env::var_os(name))
+impl Cli {
+    /// The choices that the environment makes, from a variable's name to its value. What an argument wins over is not
+    /// even read.
+    ///
+    /// # Errors
+    /// A variable with a wrong value.
+    pub(super) fn environment(
+        &self,
+        get: impl Fn(&str) -> Option<OsString>,
+    ) -> Result<Options, UsageError> {
+        let given = match &self.command {
+            Some(Command::Run(run)) => Some(&run.schedules),
+            None => Some(&self.run.schedules),
+            Some(_) => None,
+        };
+        let decided = |name: &str| given.is_some_and(|given| given.decide(name));
+        Options::from_environment(|name| get(name).filter(|_| !decided(name)))
+    }
 }

@@ -52,7 +52,10 @@ pub fn run<A: Into<OsString> + Clone>(arguments: impl IntoIterator<Item = A>) ->
         }
     };
     let checked = cli.no_command_among_filters().map_err(Failure::usage);
-    let environment = checked.and_then(|()| args::environment().map_err(Failure::from));
+    let environment = checked.and_then(|()| {
+        let environment = cli.environment(|name| std::env::var_os(name));
+        environment.map_err(Failure::from)
+    });
     let environment = match environment {
         Ok(environment) => environment,
         Err(failure) => return output::end(Err(failure)),

@@ -7,12 +7,19 @@ use crate::runner::Options;
 
 /// Exit code when a suite is not good enough, as when a gate fails.
 const FAILED: u8 = 1;
+/// Exit code when there is nothing to run.
+const NOTHING: u8 = 4;
 
 pub(super) fn mutate(arguments: Mutate, environment: Options) -> Outcome {
     let format = arguments.format;
     let (options, choices) = arguments.resolve(environment);
     let ended = mutate::run(&options, &choices).map_err(|refused| match refused {
         Refused::Usage(message) => Failure::usage(message),
+        Refused::Folder(message) => Failure::environment(message),
+        Refused::Nothing(message) => Failure {
+            code: NOTHING,
+            text: format!("error: {message}"),
+        },
         Refused::Baseline(message) => Failure {
             code: FAILED,
             text: format!("error: {message}"),

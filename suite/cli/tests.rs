@@ -105,6 +105,46 @@ fn schedules_on_the_line_win_over_the_environment() {
     }
 }
 
+/// A variable that cannot be read is no obstacle where an argument wins over it.
+#[test]
+fn a_wrong_variable_matters_only_where_it_has_a_say() {
+    let read = |line: &str, wrong: &str| {
+        let get = |name: &str| (name == wrong).then(|| "bogus".into());
+        parse(line)
+            .unwrap()
+            .environment(get)
+            .map(|options| options.schedules)
+    };
+    let (count, seed, only) = (
+        "CUDA_GATES_SCHEDULES",
+        "CUDA_GATES_SEED",
+        "CUDA_GATES_SCHEDULE",
+    );
+    for (line, wrong) in [
+        ("run --schedule fair", only),
+        ("--schedule fair", seed),
+        ("run --schedule fair", count),
+        ("run --schedules 3", only),
+        ("run --schedules 3", count),
+        ("--seed 3", seed),
+        ("--seed 3", only),
+    ] {
+        assert_eq!(
+            read(line, wrong),
+            Ok(ScheduleChoice::default()),
+            "{line} {wrong}"
+        );
+    }
+    for (line, wrong) in [
+        ("run", only),
+        ("--schedules 3", seed),
+        ("--seed 3", count),
+        ("list", only),
+    ] {
+        assert_eq!(read(line, wrong).unwrap_err().place, wrong, "{line}");
+    }
+}
+
 #[test]
 fn every_choice_is_taken() {
     let line = "--device cuda:1 --profile perf --image jit,sass --reports r --specs s --kernels k --timeout 2.5 \

@@ -69,6 +69,10 @@ pub struct Ended {
 pub enum Refused {
     /// What was asked for cannot be.
     Usage(String),
+    /// There is nothing to change: what was asked for leaves no mutant.
+    Nothing(String),
+    /// The report's folder cannot be written.
+    Folder(String),
     /// Cases that fail without any change: nothing can be measured with them.
     Baseline(String),
 }
@@ -76,7 +80,8 @@ pub enum Refused {
 /// Mutates the kernels of suites and tells who notices.
 ///
 /// # Errors
-/// A suite that is not there or cannot be read; one that does not pass as it is.
+/// A suite that is not there or cannot be read; one that does not pass as it is; no mutant to run; a folder that the
+/// report cannot be written to, before anything has run.
 pub fn run(options: &Options, choices: &Choices) -> Result<Ended, Refused> {
     let started = archive::now();
     let kernels = folder(&options.kernels, KERNELS);
@@ -97,6 +102,9 @@ pub fn run(options: &Options, choices: &Choices) -> Result<Ended, Refused> {
         least_score: choices.least_score,
         suites: Vec::new(),
     };
+    let (store, shelf) = (Store::open(&options.reports), shelf(&report));
+    let tried = store.try_out(&shelf, &report.id);
+    tried.map_err(|error| Refused::Folder(error.to_string()))?;
     for suite in &chosen {
         let session = Session {
             pool: Pool {
@@ -109,10 +117,13 @@ pub fn run(options: &Options, choices: &Choices) -> Result<Ended, Refused> {
         };
         report.suites.push(session.run()?);
     }
+    if let Some(why) = nothing(&report, choices) {
+        return Err(Refused::Nothing(why));
+    }
     report.finished = archive::now();
     let passed = report.suites.iter().all(|suite| is_good(suite, choices));
     let text = text::summary(&report);
-    let kept = keep(&Store::open(&options.reports), &report, &text);
+    let kept = keep(&store, &shelf, &report, &text);
     let (folder, trouble) = match kept {
         Ok(folder) => (Some(folder), None),
         Err(error) => (None, Some(error.to_string())),
@@ -131,18 +142,73 @@ fn is_good(suite: &SuiteRecord, choices: &Choices) -> bool {
     score && suite.problems.is_empty() && suite.totals.invalid == 0
 }
 
+/// Why there is nothing to report: no suite has a mutant that was asked for, and no list is wrong.
+fn nothing(report: &MutationReport, choices: &Choices) -> Option<String> {
+    let suites = &report.suites;
+    let any = suites
+        .iter()
+        .any(|suite| !suite.mutants.is_empty() || !suite.problems.is_empty());
+    if any {
+        return None;
+    }
+    let with_cases: Vec<&SuiteRecord> = suites.iter().filter(|suite| suite.cases > 0).collect();
+    let names = |suites: &[&SuiteRecord]| {
+        let names: Vec<&str> = suites.iter().map(|suite| suite.suite.as_str()).collect();
+        names.join(", ")
+    };
+    if with_cases.is_empty() {
+        let all: Vec<&SuiteRecord> = suites.iter().collect();
+        return Some(format!(
+            "no mutant is selected: {} has no case of profile {} that launches kernels on the simulated device",
+            names(&all),
+            report.profile
+        ));
+    }
+    let made: usize = suites.iter().map(|suite| suite.made).sum();
+    let mut asked = Vec::new();
+    asked.extend(
+        choices
+            .kernel
+            .as_ref()
+            .map(|kernel| format!("--kernel {kernel}")),
+    );
+    if !choices.operators.is_empty() {
+        let operators: Vec<&str> = choices.operators.iter().map(|o| o.name()).collect();
+        asked.push(format!("--operators {}", operators.join(",")));
+    }
+    asked.extend(choices.mutants.iter().map(|id| format!("--mutant {id}")));
+    asked.extend(choices.listed.then(|| "--listed".to_owned()));
+    asked.extend(choices.limit.map(|limit| format!("--limit {limit}")));
+    let asked = match asked.is_empty() {
+        true => "there is nothing that an operator changes".to_owned(),
+        false => format!("{} leaves none", asked.join(" with ")),
+    };
+    Some(format!(
+        "no mutant is selected: of the {made} of {}, {asked}",
+        names(&with_cases)
+    ))
+}
+
 /// Beside the runs of the simulated device, whose version it is.
-fn keep(store: &Store, report: &MutationReport, text: &str) -> Result<PathBuf, ArchiveError> {
-    let shelf = Shelf {
+fn shelf(report: &MutationReport) -> Shelf {
+    Shelf {
         driver: "sim".to_owned(),
         card: report.version.clone(),
-    };
+    }
+}
+
+fn keep(
+    store: &Store,
+    shelf: &Shelf,
+    report: &MutationReport,
+    text: &str,
+) -> Result<PathBuf, ArchiveError> {
     let json = report.to_json().map_err(|source| ArchiveError::Json {
         path: store.root().to_owned(),
         source,
     })?;
     let files = [("mutation.json", json.as_str()), ("mutation.txt", text)];
-    store.keep(&shelf, &report.id, &files)
+    store.keep(shelf, &report.id, &files)
 }
 
 /// The suites that were asked for.
@@ -260,6 +326,9 @@ impl Session<'_> {
         let list = Equivalents::load(&path, &suite.name);
         let list = list.map_err(|errors| Refused::Usage(errors.render()))?;
         let units = units(suite, self.profile, self.pool.catalog).map_err(Refused::Usage)?;
+        if units.is_empty() {
+            return Ok(self.without_cases());
+        }
         let schedules = self.choices.schedules();
         let mut known =
             baseline(&self.pool, &units, schedules[0]).map_err(|failed| self.refused(&failed))?;
@@ -268,19 +337,11 @@ impl Session<'_> {
         let chosen = self.choices.select(&all, entries)?;
         let fates = self.fates(&mut known, &schedules, &chosen)?;
         let mut record = SuiteRecord {
-            suite: suite.name.clone(),
-            spec: suite.path.clone(),
-            spec_sha256: suite.sha256.clone(),
             cases: known.iter().map(|known| known.unit.cases.len()).sum(),
             made: all.len(),
-            totals: Totals::default(),
-            score: None,
-            by_operator: IndexMap::new(),
-            by_kernel: IndexMap::new(),
             mutants: records(&chosen, fates, entries),
-            problems: Vec::new(),
             notes: notes(&known, &all),
-            wall_ms: 0.0,
+            ..self.blank()
         };
         if let Some(list) = &list {
             record.problems = score::problems(list, &all, &record.mutants);
@@ -288,6 +349,37 @@ impl Session<'_> {
         score::tally(&mut record);
         record.wall_ms = clock.elapsed().as_secs_f64() * 1e3;
         Ok(record)
+    }
+
+    fn blank(&self) -> SuiteRecord {
+        let suite = self.pool.suite;
+        SuiteRecord {
+            suite: suite.name.clone(),
+            spec: suite.path.clone(),
+            spec_sha256: suite.sha256.clone(),
+            cases: 0,
+            made: 0,
+            totals: Totals::default(),
+            score: None,
+            by_operator: IndexMap::new(),
+            by_kernel: IndexMap::new(),
+            mutants: Vec::new(),
+            problems: Vec::new(),
+            notes: Vec::new(),
+            wall_ms: 0.0,
+        }
+    }
+
+    /// Without a case no kernel is launched, so nothing is known of the list either.
+    fn without_cases(&self) -> SuiteRecord {
+        let note = format!(
+            "no case of profile {} launches a kernel on the simulated device",
+            self.profile
+        );
+        SuiteRecord {
+            notes: vec![note],
+            ..self.blank()
+        }
     }
 
     /// All under the first schedule; what survives it under the others, whose baseline only then has to be known, and

@@ -170,6 +170,48 @@ fn a_mutant_is_run_alone_by_its_name() {
 }
 
 #[test]
+fn a_choice_that_leaves_nothing_is_told_as_such() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let text = suite("[300]", "nonzero");
+    let words = |text: &str, choices: &Choices| match mutated(folder.path(), text, choices) {
+        Err(Refused::Nothing(words)) => words,
+        other => panic!("{other:?}"),
+    };
+    let kernel = Choices {
+        kernel: Some("nosuch".to_owned()),
+        ..choices()
+    };
+    let told = words(&text, &kernel);
+    assert!(
+        told.contains("small, --kernel nosuch leaves none"),
+        "{told}"
+    );
+    let listed = Choices {
+        listed: true,
+        ..choices()
+    };
+    let told = words(&text, &listed);
+    assert!(told.contains("--listed leaves none"), "{told}");
+    let elsewhere = suite("{perf: [300]}", "nonzero");
+    let told = words(&elsewhere, &choices());
+    assert!(
+        told.contains("small has no case of profile quick"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_is_told_before_anything_runs() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    fs::write(folder.path().join("reports"), "a file").expect("a file");
+    // A suite that would fail as it is.
+    match mutated(folder.path(), &suite("[300]", "all"), &choices()) {
+        Err(Refused::Folder(words)) => assert!(words.contains("reports"), "{words}"),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
 fn nothing_is_measured_with_a_suite_that_fails_as_it_is() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     match mutated(folder.path(), &suite("[65]", "even"), &choices()) {

@@ -178,7 +178,7 @@ impl SimDevice {
                 "kernel {name} takes {wants} arguments, got {got}"
             )));
         }
-        let mut region = Region::initialised(kernel.param_bytes as usize);
+        let mut region = Region::initialised(kernel.param_bytes as usize)?;
         for (index, (slot, arg)) in kernel.params.iter().zip(args).enumerate() {
             let (bytes, size) = match *arg {
                 Argument::Pointer { buffer, offset } => {
@@ -295,7 +295,7 @@ impl Device for SimDevice {
                 self.memory_bytes
             )));
         }
-        let region = Region::new(len as usize);
+        let region = Region::new(len as usize)?;
         let index = self.memory.add_buffer(region, access);
         let index = index.ok_or_else(|| Fault::setup("too many buffers"))?;
         self.used_bytes = used;

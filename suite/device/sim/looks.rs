@@ -21,8 +21,12 @@ const SHORTEST: u64 = 64;
 const VISITS: u32 = 64;
 
 /// What warps that go round may cost before they are taken to be stuck though their registers differ, as those do of
-/// one who reads the clock, or whose count ends the loop.
+/// one who reads the clock, or whose count ends the loop. That is little at first, as lanes that wait for others of
+/// their warp may hold what those look for, and twice as much after each time that was in vain.
+const IDLE_FIRST: u64 = 1 << 12;
 const IDLE: u64 = 1 << 22;
+/// The same where they change memory, but do nothing new.
+const RESTLESS: u64 = 1 << 14;
 /// What a turn costs besides its instructions.
 const TURN: u64 = 12;
 /// How much of that a launch may have without any change of memory: four million looks, some seconds.
@@ -176,6 +180,8 @@ pub struct Watch {
     /// What it has cost so far, in warp instructions.
     cost: u64,
     rotations: u32,
+    /// What was spent since anything was new, with changes of memory or without.
+    restless: u64,
     /// What was spent in vain since memory last changed.
     idle: u64,
 }
@@ -184,6 +190,13 @@ impl Watch {
     /// Notes a turn of so many instructions.
     pub fn add_turn(&mut self, instructions: u64) {
         self.cost += TURN + instructions;
+        self.restless += TURN + instructions;
+    }
+
+    /// Notes that a warp did what it had not done before.
+    pub fn add_new(&mut self) {
+        self.fresh = true;
+        self.restless = 0;
     }
 
     /// Ends a round.
@@ -196,9 +209,14 @@ impl Watch {
         }
         if changed || fresh {
             self.begin_period(false);
-            return Next::GoOn;
+            return if self.stirs() {
+                Next::Rotate
+            } else {
+                Next::GoOn
+            };
         }
-        if !self.quiet || open && self.cost < IDLE {
+        let patience = IDLE.min(IDLE_FIRST << self.rotations.min(ROTATIONS / 2));
+        if !self.quiet || open && self.cost < patience {
             self.quiet = true;
             return Next::GoOn;
         }
@@ -210,6 +228,15 @@ impl Watch {
         } else {
             Next::Rotate
         }
+    }
+
+    /// Where memory changes: whether others go first, as those who change it have long done nothing else.
+    pub fn stirs(&mut self) -> bool {
+        let stirs = self.restless >= RESTLESS;
+        if stirs {
+            self.restless = 0;
+        }
+        stirs
     }
 
     fn begin_period(&mut self, quiet: bool) {
@@ -249,8 +276,8 @@ pub fn unchanged(place: &Seen, frame: &Frame<'_>, atomic: &Atomic, mask: u32) ->
     })
 }
 
-/// All that decides what a warp does next, but memory: its decisive rows, and where its lanes are. `at` stands for
-/// where the running ones are.
+/// All that decides what a warp does next, but memory that others see: its decisive rows, where its lanes are, and the
+/// changes of its threads' own memory. `at` stands for where the running ones are.
 pub fn state(warp: &Warp, frame: &Frame<'_>, decisive: &[(Class, Row)], at: Pc) -> u64 {
     let place = |pc: Pc, lanes: u32, wait: u64| mix(mix(u64::from(pc), u64::from(lanes)), wait);
     // In whatever order they are kept.
@@ -268,7 +295,7 @@ pub fn state(warp: &Warp, frame: &Frame<'_>, decisive: &[(Class, Row)], at: Pc) 
         .held()
         .map(|(lanes, pc)| place(pc, lanes, 4 << 32));
     let places = parked.chain(held).fold(0, u64::wrapping_add);
-    let running = place(at, warp.now.active, 5 << 32);
+    let running = mix(place(at, warp.now.active, 5 << 32), warp.changes);
     decisive
         .iter()
         .fold(mix(places, running), |state, &(class, row)| {

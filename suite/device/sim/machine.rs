@@ -206,6 +206,9 @@ impl Machine<'_> {
             if self.kernel.polls || spun || before - self.fuel > BLOCK_TURN {
                 return Ok(Left::Yielded);
             }
+            if self.watch.stirs() {
+                self.rotate(&[self.current]);
+            }
         }
     }
 
@@ -269,7 +272,9 @@ impl Machine<'_> {
             }
             Pause::Turn | Pause::Switched | Pause::Spins => {
                 self.watch.changed |= wrote;
-                self.watch.fresh |= !warp.goes_round();
+                if !warp.goes_round() {
+                    self.watch.add_new();
+                }
                 self.watch.open |= !warp.is_stuck(self.watch.period);
                 turn.spun = pause == Pause::Spins && !wrote;
                 return Ok(turn);
@@ -281,6 +286,7 @@ impl Machine<'_> {
             }
         }
         self.watch.changed = true;
+        self.watch.add_new();
         Ok(turn)
     }
 

@@ -63,7 +63,8 @@ impl Module {
             match variable.space {
                 ptx::Space::Global if !variable.is_extern => {
                     // A variable without an initial value is zero.
-                    let region = Region::initialised(variable.bytes as usize);
+                    let region = Region::initialised(variable.bytes as usize)
+                        .map_err(|fault| of_variable(variable, &fault))?;
                     let index = global.add_variable(region, &variable.name);
                     self.symbols.insert(
                         variable.name.clone(),
@@ -86,7 +87,7 @@ impl Module {
                 "{const_bytes} bytes of constant memory; at most {MAX_CONST_BYTES}"
             )));
         }
-        self.constants = Region::initialised(const_bytes as usize);
+        self.constants = Region::initialised(const_bytes as usize)?;
         for (variable, index, offset) in placed {
             let bytes = initial(variable, &self.symbols)?;
             let region = match index {
@@ -112,6 +113,11 @@ impl Module {
         self.kernels.insert(name.to_owned(), Rc::clone(&kernel));
         Ok(kernel)
     }
+}
+
+fn of_variable(variable: &Variable, fault: &Fault) -> Fault {
+    let (name, line, why) = (&variable.name, variable.line, &fault.reason.message);
+    Fault::setup(format!("PTX line {line}: {name}: {why}"))
 }
 
 /// The initial bytes a variable gives.

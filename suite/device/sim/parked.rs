@@ -18,6 +18,22 @@ impl Warp {
         });
     }
 
+    /// Of lanes that come to an access by which threads talk to each other, those that make it now: half of them where
+    /// lanes go apart, and the others make it later.
+    pub fn part(&mut self, lanes: u32, pc: Pc) -> u32 {
+        if !self.is_apart() {
+            return lanes;
+        }
+        let mut later = lanes;
+        for _ in 0..lanes.count_ones().div_ceil(2) {
+            later &= later.wrapping_sub(1);
+        }
+        if later != 0 {
+            self.park(later, pc, Wait::Nothing);
+        }
+        lanes & !later
+    }
+
     /// Lanes of parked splits that wait for others of their warp go on from the next instruction, or wait there for
     /// something else.
     pub fn resume(&mut self, lanes: u32, wait: Wait) {

@@ -120,12 +120,15 @@ impl fmt::Display for Schedule {
 
 /// What is wrong with a schedule's text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "`{part}` is no part of a schedule: give `fair`, `random:SEED` or `pct:SEED`, then any of `forward`, `reversed`, \
-     `resident=BLOCKS` (1 or more), `apart` and `switches=COUNT`, with commas between"
-)]
-pub struct ScheduleError {
-    pub part: String,
+pub enum ScheduleError {
+    #[error(
+        "`{part}` is no part of a schedule: give `fair`, `random:SEED` or `pct:SEED`, then any of `forward`, \
+         `reversed`, `resident=BLOCKS` (1 or more), `apart` and `switches=COUNT` (0 to {max}), with commas between",
+        max = u32::MAX
+    )]
+    Unknown { part: String },
+    #[error("`{part}` comes after `{before}` in one schedule: leave one of them out")]
+    Twice { part: String, before: String },
 }
 
 impl FromStr for Schedule {
@@ -138,18 +141,39 @@ impl FromStr for Schedule {
             policy: parse_policy(policy).ok_or_else(|| wrong(policy))?,
             ..Self::default()
         };
+        let mut given: [Option<&str>; 4] = [None; 4];
         for part in parts {
             let (name, value) = part.split_once('=').unwrap_or((part, ""));
             let number = value.parse::<u32>().ok();
-            match (name, number) {
-                ("forward", None) if value.is_empty() => schedule.order = Some(BlockOrder::Forward),
-                ("reversed", None) if value.is_empty() => {
-                    schedule.order = Some(BlockOrder::Reversed);
+            let is_bare = name.len() == part.len();
+            let says = match (name, number) {
+                ("forward", None) if is_bare => {
+                    schedule.order = Some(BlockOrder::Forward);
+                    0
                 }
-                ("apart", None) if value.is_empty() => schedule.apart = true,
-                ("resident", Some(1..)) => schedule.resident = number,
-                ("switches", Some(_)) => schedule.switches = number,
+                ("reversed", None) if is_bare => {
+                    schedule.order = Some(BlockOrder::Reversed);
+                    0
+                }
+                ("apart", None) if is_bare => {
+                    schedule.apart = true;
+                    1
+                }
+                ("resident", Some(1..)) => {
+                    schedule.resident = number;
+                    2
+                }
+                ("switches", Some(_)) => {
+                    schedule.switches = number;
+                    3
+                }
                 _ => return Err(wrong(part)),
+            };
+            if let Some(before) = given[says].replace(part) {
+                return Err(ScheduleError::Twice {
+                    part: part.to_owned(),
+                    before: before.to_owned(),
+                });
             }
         }
         Ok(schedule)
@@ -157,7 +181,7 @@ impl FromStr for Schedule {
 }
 
 fn wrong(part: &str) -> ScheduleError {
-    ScheduleError {
+    ScheduleError::Unknown {
         part: part.to_owned(),
     }
 }

@@ -4,8 +4,8 @@ use super::collective;
 use super::findings::Recorder;
 use super::lanes::{FULL, Frame, LANES};
 use super::looks::{self, Seen};
-use super::memory::{Spaces, Violation, Violations, addresses};
-use super::program::{Access, Atomic, Instruction, Kind, Pc};
+use super::memory::{Change, Spaces, Violation, Violations, addresses};
+use super::program::{Access, Atomic, Instruction, Kind, Pc, Space};
 use super::reporter::Reporter;
 use super::warp::Warp;
 use crate::outcome::Fault;
@@ -43,7 +43,7 @@ pub struct Running<'a> {
     pub until: u64,
     /// The launch's period, if nothing is new in it so far.
     pub quiet: Option<u64>,
-    /// Whether it has changed memory in this turn.
+    /// Whether it has changed memory that others see in this turn.
     pub wrote: bool,
 }
 
@@ -128,7 +128,7 @@ impl Running<'_> {
 
     #[inline(always)]
     fn store(&mut self, access: &Access, pc: Pc, mask: u32) {
-        self.wrote = true;
+        self.wrote = self.wrote || self.changes(access, mask);
         let violations = self.spaces.store(&self.frame, access, pc, mask);
         if violations.any() {
             self.report(access, pc, &violations);
@@ -137,6 +137,22 @@ impl Running<'_> {
             self.taint_store(access, pc, mask);
         }
         self.conflicts(pc);
+    }
+
+    /// Whether a store changes what others can see. Only who goes round is asked: everyone else does something new.
+    #[inline(always)]
+    fn changes(&mut self, access: &Access, mask: u32) -> bool {
+        !self.warp.has_looked() || self.changes_shared(access, mask)
+    }
+
+    #[cold]
+    fn changes_shared(&mut self, access: &Access, mask: u32) -> bool {
+        if !self.warp.goes_round_at(self.until - self.left) {
+            return true;
+        }
+        let change = self.spaces.change(&self.frame, access, mask);
+        self.warp.changes += u64::from(change == Change::Private);
+        change == Change::Shared
     }
 
     /// Reports what the last access was found to conflict with.
@@ -191,6 +207,10 @@ impl Running<'_> {
     fn rare(&mut self, kind: &Kind, pc: Pc, mask: u32) -> Result<Option<Pause>, Fault> {
         match kind {
             Kind::Poll(access) => {
+                let mask = match access.address.space {
+                    Space::Shared => self.warp.part(mask, pc),
+                    _ => mask,
+                };
                 // Before it runs, as it may overwrite its own address.
                 let all = addresses(&self.frame, &access.address);
                 let place = looks::place(&all, pc, mask);

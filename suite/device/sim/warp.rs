@@ -68,6 +68,8 @@ pub struct Warp {
     pub turned: u32,
     /// Instructions it has run.
     pub ran: u64,
+    /// How often it has changed its threads' own memory while it went round.
+    pub changes: u64,
     /// By the lowest lane of a split; as many as there was need for.
     looks: Vec<Looks>,
     /// Priorities of splits, by their lowest lane, where the schedule goes by those.
@@ -95,6 +97,7 @@ impl Default for Warp {
             force: false,
             turned: 0,
             ran: 0,
+            changes: 0,
             looks: Vec::new(),
             ranks: Vec::new(),
             taint: Taint::default(),
@@ -118,7 +121,7 @@ impl Warp {
         self.looks.clear();
         self.ranks.clear();
         self.taint.clear();
-        (self.meeting, self.turned, self.ran) = (0, 0, 0);
+        (self.meeting, self.turned, self.ran, self.changes) = (0, 0, 0, 0);
         self.exited = !active;
         (self.apart, self.force) = (apart, false);
     }
@@ -128,9 +131,24 @@ impl Warp {
         !self.exited
     }
 
+    pub fn is_apart(&self) -> bool {
+        self.apart
+    }
+
+    /// Whether any lane has looked.
+    #[inline(always)]
+    pub fn has_looked(&self) -> bool {
+        !self.looks.is_empty()
+    }
+
     /// Whether the running lanes only repeat looks.
     pub fn goes_round(&self) -> bool {
-        self.of_running().any(|looks| looks.goes_round(self.ran))
+        self.goes_round_at(self.ran)
+    }
+
+    /// The same where it has run so many instructions.
+    pub fn goes_round_at(&self, now: u64) -> bool {
+        self.of_running().any(|looks| looks.goes_round(now))
     }
 
     /// Whether they will do so for ever.

@@ -1,5 +1,7 @@
 //! Function bodies: declarations, labels and instructions, with nested scopes flattened.
 
+use std::collections::HashMap;
+
 use super::ParseError;
 use super::ast::{Body, Guard, Instruction, Location, Prototype, Statement};
 use super::lexer::Token;
@@ -47,7 +49,13 @@ impl Parser<'_> {
                 }
             }
         }
-        Ok(body)
+        match repeated(&body) {
+            Some((name, line, first)) => Err(ParseError {
+                line,
+                message: format!("the label {name:.40} is there already, in line {first}"),
+            }),
+            None => Ok(body),
+        }
     }
 
     fn body_directive(&mut self, scope: usize, body: &mut Body) -> Result<(), ParseError> {
@@ -193,4 +201,18 @@ impl Parser<'_> {
             params,
         })
     }
+}
+
+/// A label that its scope has twice, with the lines of the second and the first.
+fn repeated(body: &Body) -> Option<(&str, u32, u32)> {
+    let mut known = HashMap::new();
+    body.statements
+        .iter()
+        .find_map(|statement| match statement {
+            Statement::Label { scope, name, line } => {
+                let first = known.insert((*scope, name.as_str()), *line)?;
+                Some((name.as_str(), *line, first))
+            }
+            _ => None,
+        })
 }

@@ -227,6 +227,12 @@ fn errors_name_their_line() {
         (body("ld.global.u32 %r1, [%rd1+;"), 6, "offset"),
         (body(".reg .v2 .f32 %v;"), 6, "vector"),
         (body("\u{1F600}"), 6, "unexpected character"),
+        (body("L: L: ret;"), 6, "L is there already, in line 6"),
+        (
+            body("L: ret;\nret;\nL: ret;"),
+            8,
+            "L is there already, in line 6",
+        ),
     ] {
         let (found, message) = line_and_message(&text);
         assert_eq!(found, line, "{text}: {message}");

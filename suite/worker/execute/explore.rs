@@ -17,7 +17,7 @@ use crate::device::sim::Schedule;
 use crate::outcome::{Fault, Reason};
 use crate::report::record::{CaseRecord, ScheduledRecord, ShrunkRecord};
 use crate::spec::model::{Expect, Gate, Suite};
-use crate::terms::DeviceKind;
+use crate::terms::{DeviceKind, ReasonKind};
 use crate::worker::Schedules;
 
 /// What is told of a case that goes on.
@@ -144,13 +144,21 @@ impl Executor {
             seed: asked.and_then(|asked| asked.seed),
             shrunk: None,
         };
+        // What cannot be set up under the fair schedule has nothing to do with any.
+        let unscheduled = |schedule: Schedule| {
+            failure == Some(Kind::Ended(ReasonKind::Setup)) && schedule == Schedule::default()
+        };
+        if decides && unscheduled(schedule) {
+            return record;
+        }
         record.scheduled = Some(scheduled);
         // One that was given is left as it is.
         let explores = matches!(schedules, Schedules::Explore { .. });
         if let Some(failure) = failure.filter(|_| decides && explores) {
             tell(Progress::Failed(&record));
             scheduled.shrunk = self.shrink(runs, schedule, failure, tell);
-            record.scheduled = Some(scheduled);
+            let simplest = scheduled.shrunk.map_or(schedule, |shrunk| shrunk.schedule);
+            record.scheduled = (!unscheduled(simplest)).then_some(scheduled);
         }
         record
     }

@@ -79,8 +79,8 @@ pub fn decode(
     };
     let (mut code, mut usage, mut origin) = (Vec::new(), Vec::new(), Vec::new());
     for (instruction, note) in instructions(&expanded) {
-        let decoded = decoder
-            .instruction(instruction)
+        let decoded = within_table(instruction)
+            .and_then(|()| decoder.instruction(instruction))
             .and_then(|i| within_params(i, param_bytes));
         let decoded = decoded.map_err(|why| {
             let why = note.unwrap_or(&why);
@@ -180,6 +180,16 @@ fn within_params(instruction: Instruction, param_bytes: u64) -> Result<Instructi
         }
     }
     Ok(instruction)
+}
+
+/// `lop3` looks its bits up in a table of eight.
+fn within_table(instruction: &ptx::Instruction) -> Result<(), Wrong> {
+    match (instruction.opcode.as_str(), instruction.operands.get(4)) {
+        ("lop3", Some(ptx::Operand::Immediate(ptx::Immediate::Int(256..)))) => {
+            Err("the table is a number from 0 to 255".to_owned())
+        }
+        _ => Ok(()),
+    }
 }
 
 fn plain(kind: Kind) -> Instruction {

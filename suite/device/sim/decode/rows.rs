@@ -155,8 +155,10 @@ impl<'a> Rows<'a> {
             Class::Wide => &mut self.next.wide,
             Class::Predicate => &mut self.next.predicates,
         };
-        let row =
-            Row::try_from(*next).map_err(|_| "the kernel uses too many registers".to_owned())?;
+        let row = Row::try_from(*next).map_err(|_| {
+            let most = u32::from(Row::MAX) + 1;
+            format!("the kernel has more than {most} registers and different numbers of one size")
+        })?;
         *next += 1;
         Ok(row)
     }

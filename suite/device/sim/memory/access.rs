@@ -65,6 +65,15 @@ impl Violations {
     }
 }
 
+/// What a store changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    Nothing,
+    /// Only memory of the threads that store.
+    Private,
+    Shared,
+}
+
 /// The addresses of all lanes, of active and inactive ones.
 #[inline(always)]
 pub fn addresses(frame: &Frame<'_>, address: &Address) -> [u64; LANES] {
@@ -280,6 +289,26 @@ impl Spaces<'_> {
             }
         }
         violations
+    }
+
+    /// What a store that is about to run changes.
+    pub fn change(&self, frame: &Frame<'_>, access: &Access, mask: u32) -> Change {
+        let all = addresses(frame, &access.address);
+        let mut change = Change::Nothing;
+        for lane in lanes(mask) {
+            let place = self.check(access, lane, all[lane], &mut Violations::default());
+            let Some((place, offset)) = place else {
+                continue;
+            };
+            if is_same(self.region(place), offset as usize, frame, access, lane) {
+                continue;
+            }
+            match place {
+                Place::Local | Place::Param => change = Change::Private,
+                _ => return Change::Shared,
+            }
+        }
+        change
     }
 
     /// Where one lane's access goes, if it is aligned and in bounds.

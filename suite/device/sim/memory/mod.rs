@@ -13,7 +13,7 @@ mod region;
 mod spaces;
 mod watch;
 
-pub use access::{Violation, Violations, addresses};
+pub use access::{Change, Violation, Violations, addresses};
 pub use global::GlobalMemory;
 pub use region::Region;
 pub use spaces::{Place, Spaces};

@@ -1,6 +1,9 @@
 //! Bytes and their shadow: one bit a byte, set once it has been written.
 
+use std::hint::black_box;
+
 use super::super::order::Shadow;
+use crate::outcome::Fault;
 use crate::value::POISON_BYTE;
 
 /// A contiguous piece of memory.
@@ -17,25 +20,31 @@ pub struct Region {
 
 impl Region {
     /// `len` zero bytes that count as never written.
-    pub fn new(len: usize) -> Self {
-        Self {
-            words: vec![0; len.div_ceil(8)],
+    ///
+    /// # Errors
+    /// `setup` where the host has no room for them.
+    pub fn new(len: usize) -> Result<Self, Fault> {
+        Ok(Self {
+            words: zeros(len.div_ceil(8), len)?,
             len,
-            shadow: vec![0; len.div_ceil(64)],
+            shadow: zeros(len.div_ceil(64), len)?,
             missing: len,
             accesses: Shadow::default(),
-        }
+        })
     }
 
     /// Zero bytes that count as written.
-    pub fn initialised(len: usize) -> Self {
-        Self {
-            words: vec![0; len.div_ceil(8)],
+    ///
+    /// # Errors
+    /// `setup` where the host has no room for them.
+    pub fn initialised(len: usize) -> Result<Self, Fault> {
+        Ok(Self {
+            words: zeros(len.div_ceil(8), len)?,
             len,
             shadow: Vec::new(),
             missing: 0,
             accesses: Shadow::default(),
-        }
+        })
     }
 
     /// Changes the size, keeping the storage; every byte is poison and counts as never written, so that what was here
@@ -176,6 +185,25 @@ impl Region {
     }
 }
 
+/// Words from here on are worth asking the host for first.
+const LARGE: usize = 1 << 17;
+
+/// Words of a region of so many bytes. The host's own zeros, which cost nothing until they are used.
+fn zeros(words: usize, bytes: usize) -> Result<Vec<u64>, Fault> {
+    if words >= LARGE {
+        let mut room = Vec::<u64>::new();
+        let found = room.try_reserve_exact(words);
+        // Else it is never asked for.
+        black_box(&room);
+        found.map_err(|_| {
+            Fault::setup(format!(
+                "out of memory: this machine has no {bytes} bytes for it"
+            ))
+        })?;
+    }
+    Ok(vec![0; words])
+}
+
 /// The shadow words of a byte range, with the bits of each.
 fn words(at: usize, len: usize) -> impl Iterator<Item = (usize, u64)> {
     let end = at + len;
@@ -190,4 +218,20 @@ fn words(at: usize, len: usize) -> impl Iterator<Item = (usize, u64)> {
         from += count;
         Some((word, u64::MAX >> (64 - count) << bit))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_host_has_no_room_for_is_an_error() {
+        for bytes in [1 << 60, usize::MAX - 64] {
+            let fault = Region::new(bytes).expect_err("more than there is");
+            assert!(fault.reason.message.contains("out of memory"), "{fault}");
+            assert!(Region::initialised(bytes).is_err());
+        }
+        let large = Region::initialised(8 * LARGE).expect("a mebibyte");
+        assert!(large.bytes().iter().all(|&byte| byte == 0));
+    }
 }

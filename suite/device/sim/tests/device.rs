@@ -320,3 +320,29 @@ fn blocks_of_every_shape_number_their_threads() {
         assert_eq!(device.take_findings().unwrap(), [], "{block:?}");
     }
 }
+
+/// A table of 8 bits, and 2^16 rows of one size: registers, and each number that some instruction names.
+#[test]
+fn numbers_beyond_what_there_is_are_refused_by_what_they_are() {
+    let text = kernel("", "lop3.b32 %r1, %r1, %r1, %r1, 300;");
+    let words = refused(&text, 1, 1, 0, &[]);
+    assert!(
+        words.ends_with("the table is a number from 0 to 255"),
+        "{words}"
+    );
+    launch(
+        &mut SimDevice::new(),
+        &kernel("", "lop3.b32 %r1, %r1, %r1, %r1, 255;"),
+        1,
+        1,
+        0,
+        &[],
+    )
+    .unwrap();
+    let many: String = (0..65_536)
+        .map(|number| format!("mov.u32 %r1, {number};\n"))
+        .collect();
+    let words = refused(&kernel("", &many), 1, 1, 0, &[]);
+    let end = "the kernel has more than 65536 registers and different numbers of one size";
+    assert!(words.ends_with(end), "{words}");
+}

@@ -1,6 +1,6 @@
 //! What a schedule's text says, and which schedules an exploration takes.
 
-use super::super::{BlockOrder, Policy, Schedule};
+use super::super::{BlockOrder, Policy, Schedule, ScheduleError};
 
 #[test]
 fn text_and_schedule_are_one() {
@@ -29,11 +29,24 @@ fn what_is_no_schedule_names_its_part() {
         ("random:-1", "random:-1"),
         ("fair,resident=0", "resident=0"),
         ("fair,apart=1", "apart=1"),
+        ("fair,apart=", "apart="),
         ("fair,,apart", ""),
         ("pct:1,switches=", "switches="),
+        ("pct:1,switches=4294967296", "switches=4294967296"),
     ] {
         let error = text.parse::<Schedule>().expect_err(text);
-        assert_eq!(error.part, part, "{text}");
+        let part = part.to_owned();
+        assert_eq!(error, ScheduleError::Unknown { part }, "{text}");
+    }
+    for (text, part, before) in [
+        ("fair,forward,reversed", "reversed", "forward"),
+        ("fair,switches=0,apart,apart", "apart", "apart"),
+        ("pct:3,resident=1,resident=2", "resident=2", "resident=1"),
+    ] {
+        let error = text.parse::<Schedule>().expect_err(text).to_string();
+        let words =
+            format!("`{part}` comes after `{before}` in one schedule: leave one of them out");
+        assert_eq!(error, words, "{text}");
     }
 }
 

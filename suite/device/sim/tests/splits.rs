@@ -121,6 +121,42 @@ fn lanes_past_a_branch_meet_those_within() {
     }
 }
 
+/// A sum over a warp through volatile shared memory, as before compute capability 7.0: right only in step, and no race,
+/// as all accesses are strong.
+#[test]
+fn sums_that_rely_on_being_in_step_are_wrong_where_lanes_go_apart() {
+    let sum = |between: &str| {
+        let step = |width: u32| {
+            format!(
+                "ld.volatile.shared.u32 %r1, [%r30]; ld.volatile.shared.u32 %r2, [%r30+{}]; {between}
+                add.u32 %r1, %r1, %r2; st.volatile.shared.u32 [%r30], %r1; {between}",
+                4 * width
+            )
+        };
+        let steps: String = [16, 8, 4, 2, 1].map(step).concat();
+        format!(
+            "st.volatile.shared.u32 [%r30], %r31; mov.u32 %r3, 0; st.volatile.shared.u32 [%r30+128], %r3; {between}
+            {steps} ld.volatile.shared.u32 %r1, [%r30]; setp.eq.u32 %p1, %r31, 0; @%p1 st.global.u32 [%d31], %r1;"
+        )
+    };
+    let want = (0..32).sum::<u32>();
+    assert_eq!(
+        run(Schedule::default(), &sum(""), 32, 1),
+        (vec![want], vec![])
+    );
+    let wrong = schedules().filter(|&schedule| run(schedule, &sum(""), 32, 1).0 != [want]);
+    let apart = schedules().filter(|schedule| schedule.apart);
+    assert!(wrong.eq(apart));
+    for schedule in schedules() {
+        let right = sum("bar.warp.sync -1;");
+        assert_eq!(
+            run(schedule, &right, 32, 1),
+            (vec![want], vec![]),
+            "{schedule}"
+        );
+    }
+}
+
 #[test]
 fn lanes_that_came_apart_meet_at_a_shuffle() {
     // After the branch both sides come to one instruction, together or not.

@@ -45,6 +45,8 @@ pub enum Act {
     Races,
     RacesAndLosesOne,
     Hangs,
+    /// To launch at all.
+    Refuses,
 }
 
 impl Fake {
@@ -169,6 +171,7 @@ impl Device for Fake {
             self.findings.push(race);
         }
         match launch.kernel {
+            "scheduled" if act == Act::Refuses => return Err(Fault::setup("no such shape")),
             "scheduled" if act == Act::Hangs => return Err(Fault::hang("it does not end")),
             "compact" | "compact_loses_one" | "scheduled" => {
                 let mut kept: Vec<i32> = self.ints(&args[0]).to_vec();

@@ -242,3 +242,25 @@ fn what_is_told_is_every_run_and_the_failure_before_the_search() {
     assert_eq!(so_far.findings, record.findings);
     assert!(record.scheduled.is_some_and(|s| s.shrunk.is_some()));
 }
+
+/// No schedule is at fault where a case cannot be set up under the fair one.
+#[test]
+fn a_refusal_names_a_schedule_only_where_it_depends_on_one() {
+    let seeded = Schedules::Explore {
+        seed: 3,
+        first: 1,
+        count: 1,
+    };
+    for schedules in [of(3, 30), seeded] {
+        let (record, _) = explored(Expect::Pass, schedules, |_| Act::Refuses);
+        assert_eq!(reason(&record).kind, ReasonKind::Setup);
+        assert_eq!(record.scheduled, None);
+    }
+    let acts: fn(&Schedule) -> Act = |schedule| match reversed(schedule) {
+        true => Act::Refuses,
+        false => Act::Right,
+    };
+    let (record, _) = explored(Expect::Pass, of(3, 100), acts);
+    let scheduled = record.scheduled.expect("it depends on one");
+    assert_eq!(scheduled.schedule, Schedule::nth(3, first_reversed(3)));
+}
