@@ -104,7 +104,8 @@ impl Spaces<'_> {
             return;
         }
         if access.semantics.release {
-            self.order.fence(self.who, mask, access.semantics.scope);
+            let scope = access.semantics.scope;
+            self.order.fence(self.who, mask, scope, false);
         }
         let Some((order, region, touch)) = self.touch(place, pc, access.semantics, true) else {
             return;
@@ -180,7 +181,7 @@ impl Spaces<'_> {
     /// Before an atomic that releases.
     pub(super) fn watch_release(&mut self, semantics: Semantics, mask: u32) {
         if semantics.release {
-            self.order.fence(self.who, mask, semantics.scope);
+            self.order.fence(self.who, mask, semantics.scope, false);
         }
     }
 }

@@ -4,7 +4,7 @@
 //! time of its own last such event, so an access at a time before that of an event is one made before it. Lanes of a
 //! warp that know the same form a group, mostly one.
 
-use super::super::lanes::{FULL, LANES, lanes as lanes_of};
+use super::super::lanes::{BITS, FULL, LANES, lanes as lanes_of};
 use super::super::program::Scope;
 use super::entry::{TIMES, WARP_BITS};
 use super::location::{Locations, Pending};
@@ -21,6 +21,17 @@ pub struct Group {
     pub own: u32,
     /// What they have acquired.
     pub acquired: NodeId,
+    pub passed: Passed,
+}
+
+/// What meets have passed on of `fence.sc` of the device's scope, which need not be by the thread that writes or reads
+/// in between (see `location`).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Passed {
+    /// What was released by fences made before.
+    pub fenced: NodeId,
+    /// What the next fence acquires, as strong reads have seen it before.
+    pub seen: NodeId,
 }
 
 impl Group {
@@ -63,8 +74,9 @@ pub struct WarpClock {
     pub global: u32,
     pub groups: Vec<Group>,
     pub pending: Vec<Pending>,
-    /// By lane, its last fences of each scope: block, device. Empty until there is one.
-    pub fences: Vec<[Fence; 2]>,
+    /// By lane, its last fences of each scope: block, device, and the last `fence.sc` of the device since it met others.
+    /// Empty until there is one.
+    pub fences: Vec<[Fence; 3]>,
 }
 
 impl WarpClock {
@@ -83,10 +95,12 @@ impl WarpClock {
                 },
                 own: time,
                 acquired: 0,
+                passed: Passed::default(),
             });
             return;
         };
         (group.lanes, group.own, group.acquired) = (FULL, time, 0);
+        group.passed = Passed::default();
         group.known.all = time;
         group.known.extras.clear();
     }
@@ -124,18 +138,19 @@ impl WarpClock {
         self.groups.push(new);
     }
 
-    /// What a lane's strong write releases by its earlier fences.
+    /// What a lane's strong write releases by its earlier fences, those of others that were passed on among them.
     pub fn released(
         &mut self,
         warp: usize,
         lane: usize,
         block: u32,
         nodes: &mut Nodes,
-    ) -> [NodeId; 2] {
-        let Some(fences) = self.fences.get_mut(lane) else {
-            return [0; 2];
+    ) -> [NodeId; 3] {
+        let passed = self.group(lane).passed.fenced;
+        let Some([near, device, sc]) = self.fences.get_mut(lane) else {
+            return [0, 0, passed];
         };
-        fences.each_mut().map(|fence| {
+        let mut own = |fence: &mut Fence| {
             if fence.node != 0 && fence.own == 0 {
                 let own = Extra {
                     warp,
@@ -145,7 +160,60 @@ impl WarpClock {
                 fence.own = nodes.release(block, own, fence.node);
             }
             fence.own
-        })
+        };
+        let (of_block, of_device) = (own(near), own(device));
+        if sc.node == device.node {
+            sc.own = of_device;
+        }
+        // A fence of its own was made with what had been passed on to it.
+        let of_sc = if sc.node == 0 { passed } else { own(sc) };
+        [of_block, of_device, of_sc]
+    }
+
+    /// What those of a group among `lanes`, which meet others, pass on to them.
+    fn passes(
+        &self,
+        (warp, block): (usize, u32),
+        lanes: u32,
+        group: &Group,
+        nodes: &mut Nodes,
+    ) -> Passed {
+        let lanes = lanes & group.lanes;
+        let mut passed = group.passed;
+        for pending in &self.pending {
+            if pending.sc && pending.lanes & lanes != 0 {
+                passed.seen = nodes.join(passed.seen, pending.release.node);
+            }
+        }
+        let fences = &self.fences;
+        let mut rest = lanes & lanes_with(fences);
+        if rest != 0 {
+            passed.fenced = 0;
+        }
+        while rest != 0 {
+            let first = fences[rest.trailing_zeros() as usize % LANES][2];
+            let same = lanes_of(rest).filter(|&lane| fences[lane][2].node == first.node);
+            let own = Extra {
+                warp,
+                lanes: same.fold(0, |sum, lane| sum | BITS[lane]),
+                before: first.time,
+            };
+            rest &= !own.lanes;
+            let node = nodes.release(block, own, first.node);
+            passed.fenced = nodes.join(passed.fenced, node);
+        }
+        passed
+    }
+
+    /// Lanes have met others: what they pass on is known to their group.
+    fn have_passed(&mut self, lanes: u32) {
+        self.pending.retain_mut(|pending| {
+            pending.lanes &= if pending.sc { !lanes } else { FULL };
+            pending.lanes != 0
+        });
+        if !self.fences.is_empty() {
+            lanes_of(lanes).for_each(|lane| self.fences[lane][2] = Fence::default());
+        }
     }
 }
 
@@ -154,13 +222,22 @@ impl WarpClock {
 pub struct Gathering {
     pub known: Known,
     pub acquired: NodeId,
+    pub passed: Passed,
 }
 
 impl Gathering {
-    fn add(&mut self, known: &Known, acquired: NodeId, nodes: &mut Nodes) {
+    fn add(&mut self, known: &Known, acquired: NodeId, passed: Passed, nodes: &mut Nodes) {
         self.known.join(known);
         self.acquired = nodes.join(acquired, self.acquired);
+        self.passed.fenced = nodes.join(passed.fenced, self.passed.fenced);
+        self.passed.seen = nodes.join(passed.seen, self.passed.seen);
     }
+}
+
+/// The lanes with a `fence.sc` that they have not passed on.
+fn lanes_with(fences: &[[Fence; 3]]) -> u32 {
+    let with = fences.iter().zip(BITS).filter(|(of, _)| of[2].node != 0);
+    with.fold(0, |sum, (_, bit)| sum | bit)
 }
 
 /// A resident block's part.
@@ -205,7 +282,13 @@ impl BlockClock {
     }
 
     /// Lanes make a fence: what they strongly write from here on releases what they did and knew.
-    pub fn fence(&mut self, warp: usize, lanes: u32, scope: Scope, nodes: &mut Nodes) {
+    pub fn fence(
+        &mut self,
+        warp: usize,
+        lanes: u32,
+        (scope, sc): (Scope, bool),
+        nodes: &mut Nodes,
+    ) {
         let time = self.advance(warp);
         let clock = &mut self.warps[warp];
         clock.fences.resize(LANES, Default::default());
@@ -228,8 +311,9 @@ impl BlockClock {
             for lane in lanes_of(own.lanes) {
                 // A fence that reaches further is a nearer one too.
                 clock.fences[lane] = match (scope, clock.fences[lane]) {
-                    (Scope::Device, _) => [Fence::default(), fence],
-                    (_, [_, device]) => [fence, device],
+                    (Scope::Device, _) if sc => [Fence::default(), fence, fence],
+                    (Scope::Device, [.., sc]) => [Fence::default(), fence, sc],
+                    (_, [_, device, sc]) => [fence, device, sc],
                 };
             }
         }
@@ -249,15 +333,18 @@ impl BlockClock {
     /// Lanes of one warp meet; `whole` if they are all that are left of it.
     pub fn warp_sync(&mut self, warp: usize, lanes: u32, whole: bool, nodes: &mut Nodes) {
         let time = self.advance(warp);
-        let clock = &mut self.warps[warp];
-        if let ([one], true) = (&mut clock.groups[..], whole) {
-            one.own = time;
+        let (number, clock) = (self.number, &mut self.warps[warp]);
+        if let ([one], true) = (&clock.groups[..], whole) {
+            let passed = clock.passes((warp, number), FULL, one, nodes);
+            (clock.groups[0].own, clock.groups[0].passed) = (time, passed);
+            clock.have_passed(FULL);
             return;
         }
         let mut met = Gathering::default();
         let mut own = 0;
         for group in clock.groups.iter().filter(|g| g.lanes & lanes != 0) {
-            met.add(&group.known, group.acquired, nodes);
+            let passed = clock.passes((warp, number), lanes, group, nodes);
+            met.add(&group.known, group.acquired, passed, nodes);
             own = own.max(group.own);
         }
         if !whole {
@@ -272,7 +359,9 @@ impl BlockClock {
             known: met.known,
             own: if whole { time } else { own },
             acquired: met.acquired,
+            passed: met.passed,
         });
+        clock.have_passed(lanes);
     }
 
     /// Lanes of a warp come to a barrier: what they did so far, and what they know, is known to those who leave it.
@@ -282,10 +371,11 @@ impl BlockClock {
             self.gatherings.resize_with(barrier + 1, Gathering::default);
         }
         let gathering = &mut self.gatherings[barrier];
-        let groups = self.warps[warp].groups.iter();
-        for group in groups.filter(|g| g.lanes & lanes != 0) {
+        let clock = &self.warps[warp];
+        for group in clock.groups.iter().filter(|g| g.lanes & lanes != 0) {
             let known = group.at(warp, lanes, time);
-            gathering.add(&known, group.acquired, nodes);
+            let passed = clock.passes((warp, self.number), lanes, group, nodes);
+            gathering.add(&known, group.acquired, passed, nodes);
         }
     }
 
@@ -312,7 +402,9 @@ impl BlockClock {
                 known: met.known.clone(),
                 own: own.max(met.known.all),
                 acquired: met.acquired,
+                passed: met.passed,
             });
+            clock.have_passed(lanes);
         }
     }
 }

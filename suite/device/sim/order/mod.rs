@@ -145,13 +145,14 @@ impl Order {
         }
     }
 
-    /// `fence` or `membar`.
-    pub fn fence(&mut self, who: Who, lanes: u32, scope: Scope) {
+    /// `fence` or `membar`; `sc` if it is sequentially consistent.
+    pub fn fence(&mut self, who: Who, lanes: u32, scope: Scope, sc: bool) {
         if self.on {
             let block = &mut self.blocks[who.slot];
             let warp = &mut block.warps[who.warp];
-            location::fence(warp, lanes, scope, block.number, &mut self.nodes);
-            block.fence(who.warp, lanes, scope, &mut self.nodes);
+            let sc = sc && scope == Scope::Device;
+            location::fence(warp, lanes, (scope, sc), block.number, &mut self.nodes);
+            block.fence(who.warp, lanes, (scope, sc), &mut self.nodes);
             self.bound(who.slot);
         }
     }

@@ -141,6 +141,48 @@ fn a_barrier_carries_what_a_thread_acquired_and_what_it_releases() {
     );
 }
 
+/// Every thread writes, thread 0 counts its block, and the threads of the last block read: `fence` before the first
+/// barrier, `own` around the count, `late` after the second.
+fn last_block(meet: &str, [fence, own, late]: [&str; 3]) -> String {
+    format!(
+        "mad.lo.u32 %r1, %r30, 32, %r31; mul.wide.u32 %d1, %r1, 4; add.u64 %d1, %d1, %d31; add.u32 %r1, %r31, 1;
+        st.global.u32 [%d1+64], %r1; {fence} {meet} @!%p9 bra MEET; {own} atom.global.add.u32 %r1, [%d31], 1; {own}
+        st.shared.u32 [s], %r1; MEET: {meet} ld.shared.u32 %r1, [s]; setp.ne.u32 %p1, %r1, 1; @%p1 bra DONE; {late}
+        ld.global.u32 %r2, [%d30+64]; ld.global.u32 %r2, [%d30+192]; DONE:"
+    )
+}
+
+#[test]
+fn a_fence_sc_need_not_be_of_the_thread_that_counts() {
+    for meet in ["bar.sync 0;", "bar.warp.sync -1;"] {
+        for fences in [
+            ["membar.gl;", "", "membar.gl;"],
+            ["fence.sc.gpu;", "", "membar.sys;"],
+            ["membar.gl;", "membar.gl;", ""],
+            ["", "membar.gl;", "membar.gl;"],
+            ["", "fence.acq_rel.gpu;", ""],
+        ] {
+            assert_eq!(found(&last_block(meet, fences), 2, 32), [], "{fences:?}");
+        }
+        for fences in [
+            ["membar.gl;", "", ""],
+            ["", "", "membar.gl;"],
+            ["fence.acq_rel.gpu;", "", "membar.gl;"],
+            ["membar.gl;", "", "fence.acq_rel.gpu;"],
+            ["fence.acq_rel.gpu;", "", "fence.acq_rel.gpu;"],
+            ["membar.cta;", "", "membar.gl;"],
+        ] {
+            let mut kinds = kinds(&last_block(meet, fences), 2, 32);
+            kinds.dedup();
+            assert_eq!(kinds, [Race], "{fences:?}");
+        }
+    }
+    // Without a meet the other threads' fences are of no use, and theirs to come are too late.
+    let body = last_block("bar.sync 0;", ["membar.gl;", "", "membar.gl;"]);
+    let early = body.replacen("bar.sync 0;", "", 1);
+    assert_eq!(kinds(&early, 2, 32)[0], Race);
+}
+
 #[test]
 fn what_one_block_acquired_it_passes_on() {
     // Block 0 to block 1 to block 2, by a flag each.
