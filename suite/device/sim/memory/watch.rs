@@ -165,6 +165,7 @@ impl Spaces<'_> {
         let Some((order, region, touch)) = self.touch(place, pc, semantics, true) else {
             return;
         };
+        let touch = touch.of_atomic();
         let bytes = usize::from(atomic.bytes);
         if bytes == 4 && order.releases_nothing() {
             order.words(&mut region.accesses, &touch, offsets, mask, 0);

@@ -199,6 +199,38 @@ fn what_one_block_acquired_it_passes_on() {
     assert_eq!(kinds(&broken, 3, 32), [Race]);
 }
 
+/// Each block takes a ticket, and the one with the last resets the counter: it comes after all atomics that it read.
+#[test]
+fn what_an_atomic_has_read_comes_before_what_its_thread_does_then() {
+    let body = "@!%p9 bra MEET; atom.global.inc.u32 %r1, [%d31], 4; st.shared.u32 [s], %r1; MEET: bar.sync 0;
+        ld.shared.u32 %r1, [s]; setp.ne.u32 %p1, %r1, 3; @%p1 bra DONE; @%p9 st.global.u32 [%d31], 0; bar.sync 0;
+        ld.global.u32 %r2, [%d31]; DONE:";
+    assert_eq!(found(body, 4, 64), []);
+    // Another thread of its block, after a barrier.
+    let other = body.replace("@%p9 st", "setp.eq.u32 %p2, %r31, 40; @%p2 st");
+    assert_eq!(found(&other, 4, 64), []);
+    assert_eq!(kinds(&other.replacen("bar.sync 0;", "", 1), 4, 64)[0], Race);
+    // A block that has not seen all of them, and a read before the atomic.
+    assert_eq!(kinds(&body.replace("%r1, 3;", "%r1, 2;"), 4, 64)[0], Race);
+    let before = body.replacen("@!%p9", "@%p9 ld.global.u32 %r2, [%d31]; @!%p9", 1);
+    assert_eq!(kinds(&before, 4, 64)[0], Race);
+    // An atomic that does not reach the other blocks.
+    let near = body.replace("atom.global", "atom.global.relaxed.cta");
+    assert_eq!(kinds(&near, 4, 64)[0], Race);
+    // A strong read sees them too, and a strong write hides them.
+    let read = |set: &str| {
+        format!(
+            "@!%p9 bra DONE; @%p8 bra WAIT; {set} bra DONE; WAIT: ld.relaxed.gpu.global.u32 %r1, [%d31];
+            setp.ne.u32 %p1, %r1, 2; @%p1 bra WAIT; st.global.u32 [%d31], 9; DONE:"
+        )
+    };
+    assert_eq!(found(&read("red.global.add.u32 [%d31], 1;"), 3, 32), []);
+    assert_eq!(
+        kinds(&read("st.relaxed.gpu.global.u32 [%d31], 2;"), 3, 32)[0],
+        Race
+    );
+}
+
 #[test]
 fn blocks_that_write_one_word_race() {
     assert_eq!(
