@@ -5,7 +5,7 @@ use super::super::flow::Choice;
 use super::super::lanes::{BITS, Class, FULL, LANES, Row, SINK, SINK_DATA, lanes};
 use super::super::memory::{Place, addresses};
 use super::super::program::{
-    Access, Address, Atomic, Combine, Compare, Instruction, Kind, Pc, Space,
+    Access, Address, Atomic, Combine, Compare, Instruction, Kind, Pc, Shuffle,
 };
 use super::super::step::Running;
 use super::{Flow, Source, number};
@@ -176,25 +176,48 @@ impl Running<'_> {
 
     fn report_use(&mut self, decides: Use, pc: Pc, lanes: u32, source: Source) {
         let (at, spaces) = (&self.at, &self.spaces);
-        let kind = FindingKind::Uninitialised;
+        let taker = &at.kernel.code[source.pc as usize].kind;
+        let (kind, what) = match taker {
+            Kind::Shuffle(_) => (
+                FindingKind::Membermask,
+                "a value of a lane that the membermask leaves out, or that is not there,",
+            ),
+            _ => (
+                FindingKind::Uninitialised,
+                "a value of memory never written",
+            ),
+        };
         self.recorder.note(pc, kind, lanes.count_ones(), || {
             let lane = lanes.trailing_zeros();
             let origin = &at.kernel.origin[source.pc as usize];
-            let space = match at.kernel.code[source.pc as usize].kind {
-                Kind::Load(access) | Kind::Poll(access) => access.address.space,
-                Kind::Atomic(atomic) => atomic.address.space,
-                _ => Space::Global,
+            let space = match taker {
+                Kind::Load(access) | Kind::Poll(access) => Some(access.address.space),
+                Kind::Atomic(atomic) => Some(atomic.address.space),
+                _ => None,
             };
-            let place = spaces.describe(space, lane as usize, source.address, 1);
+            let place = space.map_or(String::new(), |space| {
+                let place = spaces.describe(space, lane as usize, source.address, 1);
+                format!(", {place}")
+            });
             let line = origin.ptx_line;
             let file = origin.source.as_ref();
             let file = file.map_or(String::new(), |file| format!(" ({file})"));
-            let message = format!("a value of memory never written {}", decides.words());
-            let detail = format!("read by PTX line {line}{file}: `{}`, {place}", origin.text);
+            let message = format!("{what} {}", decides.words());
+            let detail = format!("read by PTX line {line}{file}: `{}`{place}", origin.text);
             Finding::new(kind, message)
                 .with_detail(vec![detail])
                 .at(at.site(pc, lane, None))
         });
+    }
+
+    /// After a shuffle in which `lanes` took what is undefined.
+    #[cold]
+    pub fn taint_shuffle(&mut self, shuffle: &Shuffle, pc: Pc, lanes: u32) {
+        if shuffle.d != SINK_DATA {
+            let row = number(self.at.kernel.rows, Class::Narrow, shuffle.d);
+            let source = Source { pc, address: 0 };
+            self.warp.taint.set(row, lanes, lanes, source);
+        }
     }
 
     /// After a load that has read bytes never written.

@@ -14,7 +14,7 @@ pub use flow::{Flow, flows};
 use super::lanes::{Class, Row};
 use super::program::{Pc, RowCounts};
 
-/// The load a tainted value comes from.
+/// The load a tainted value comes from, or the shuffle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Source {
     pub pc: Pc,
