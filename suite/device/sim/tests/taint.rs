@@ -200,6 +200,21 @@ fn memory_keeps_it() {
 }
 
 #[test]
+fn local_memory_is_never_written_at_first() {
+    let body = |at: u32| {
+        format!(
+            ".local .align 4 .b8 m[8]; st.local.u32 [m+4], %r31; ld.local.u32 %r1, [m+{at}]; st.global.u32 [%d30], %r1;"
+        )
+    };
+    assert_eq!(kinds(&body(4)), []);
+    let findings = found(&body(0));
+    assert_eq!(findings.len(), 1, "{findings:?}");
+    assert_eq!(findings[0].kind, Uninitialised);
+    let detail = &findings[0].detail[0];
+    assert!(detail.contains("byte 0 of local memory"), "{findings:?}");
+}
+
+#[test]
 fn a_shuffle_gives_nothing_of_a_lane_that_takes_no_part() {
     let lower = |op: &str, then: &str| {
         format!(
