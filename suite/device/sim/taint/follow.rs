@@ -215,7 +215,10 @@ impl Running<'_> {
     pub fn taint_shuffle(&mut self, shuffle: &Shuffle, pc: Pc, lanes: u32) {
         if shuffle.d != SINK_DATA {
             let row = number(self.at.kernel.rows, Class::Narrow, shuffle.d);
-            let source = Source { pc, address: 0 };
+            let source = Source {
+                pc,
+                ..Source::default()
+            };
             self.warp.taint.set(row, lanes, lanes, source);
         }
     }
@@ -223,7 +226,6 @@ impl Running<'_> {
     /// After a load that has read bytes never written.
     #[cold]
     pub fn taint_load(&mut self, access: &Access, pc: Pc, address: u64) {
-        let source = Source { pc, address };
         let class = if access.wide {
             Class::Wide
         } else {
@@ -231,8 +233,14 @@ impl Running<'_> {
         };
         let counts = self.at.kernel.rows;
         let rows = &access.rows[..usize::from(access.count)];
-        for (&row, lanes) in rows.iter().zip(self.spaces.unwritten) {
+        let (unwritten, bare) = (self.spaces.unwritten, self.spaces.bare);
+        for ((&row, lanes), bare) in rows.iter().zip(unwritten).zip(bare) {
             if row != SINK_DATA && lanes != 0 {
+                let source = Source {
+                    pc,
+                    address,
+                    part: bare == 0,
+                };
                 let row = number(counts, class, row);
                 self.warp.taint.set(row, lanes, lanes, source);
             }
@@ -253,13 +261,14 @@ impl Running<'_> {
         for index in 0..usize::from(access.count) {
             let row = number(counts, class, access.rows[index]);
             let tainted = self.warp.taint.of(row);
+            let part = self.warp.taint.is_part(row);
             let mut output = 0;
             for lane in lanes(tainted & mask) {
                 let address = all[lane].wrapping_add(index as u64 * size);
                 let place = self
                     .spaces
                     .forget(access.address.space, lane, address, size);
-                if matches!(place, Some(Place::Global(_))) {
+                if matches!(place, Some(Place::Global(_))) && !part {
                     output |= BITS[lane];
                 }
             }
@@ -294,7 +303,11 @@ impl Running<'_> {
         if atomic.d != SINK_DATA && unwritten != 0 {
             let row = number(counts, class, atomic.d);
             let address = all[unwritten.trailing_zeros() as usize % LANES];
-            let source = Source { pc, address };
+            let source = Source {
+                pc,
+                address,
+                part: false,
+            };
             self.warp.taint.set(row, unwritten, unwritten, source);
         }
     }

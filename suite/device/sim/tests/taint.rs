@@ -199,6 +199,20 @@ fn memory_keeps_it() {
     assert_eq!(kinds(over), []);
 }
 
+/// A struct with padding is copied word by word.
+#[test]
+fn an_element_that_is_partly_written_may_be_copied() {
+    let body = |set: &str, then: &str| {
+        format!("{set} ld.shared.u32 %r1, [%r30]; {then} st.global.u32 [%d30], %r1;")
+    };
+    let byte = "st.shared.u8 [%r30], %r31;";
+    assert_eq!(found(&body(byte, "")), []);
+    assert_eq!(kinds(&body("", "")), [Uninitialised]);
+    assert_eq!(kinds(&body(byte, "add.u32 %r1, %r1, 1;")), [Uninitialised]);
+    let branch = "setp.eq.u32 %p1, %r1, 7; @%p1 bra OUT; add.u32 %r2, %r2, 1; OUT:";
+    assert_eq!(kinds(&body(byte, branch)), [Uninitialised]);
+}
+
 #[test]
 fn local_memory_is_never_written_at_first() {
     let body = |at: u32| {
