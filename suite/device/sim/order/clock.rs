@@ -4,9 +4,9 @@
 //! time of its own last such event, so an access at a time before that of an event is one made before it. Lanes of a
 //! warp that know the same form a group, mostly one.
 
-use super::super::lanes::{BITS, FULL, LANES, lanes as lanes_of};
-use super::super::program::Scope;
+use super::super::lanes::FULL;
 use super::entry::{TIMES, WARP_BITS};
+use super::fences::{Fence, Passed};
 use super::location::{Locations, Pending};
 use super::nodes::{Extra, Known, NodeId, Nodes, Sought};
 use super::shadow::Shadow;
@@ -22,16 +22,6 @@ pub struct Group {
     /// What they have acquired.
     pub acquired: NodeId,
     pub passed: Passed,
-}
-
-/// What meets have passed on of `fence.sc` of the device's scope, which need not be by the thread that writes or reads
-/// in between (see `location`).
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Passed {
-    /// What was released by fences made before.
-    pub fenced: NodeId,
-    /// What the next fence acquires, as strong reads have seen it before.
-    pub seen: NodeId,
 }
 
 impl Group {
@@ -55,16 +45,6 @@ impl Group {
     }
 }
 
-/// A fence of one lane.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Fence {
-    /// That of all lanes which made it together.
-    node: NodeId,
-    /// With what the lane itself did before; 0 until it is asked for.
-    own: NodeId,
-    time: u32,
-}
-
 /// A warp's part.
 #[derive(Clone, Debug, Default)]
 pub struct WarpClock {
@@ -74,8 +54,8 @@ pub struct WarpClock {
     pub global: u32,
     pub groups: Vec<Group>,
     pub pending: Vec<Pending>,
-    /// By lane, its last fences of each scope: block, device, and the last `fence.sc` of the device since it met others.
-    /// Empty until there is one.
+    /// By lane, its last fences of each scope: block, device, and the last `fence.sc` of the device since it met
+    /// others. Empty until there is one.
     pub fences: Vec<[Fence; 3]>,
 }
 
@@ -137,84 +117,6 @@ impl WarpClock {
         });
         self.groups.push(new);
     }
-
-    /// What a lane's strong write releases by its earlier fences, those of others that were passed on among them.
-    pub fn released(
-        &mut self,
-        warp: usize,
-        lane: usize,
-        block: u32,
-        nodes: &mut Nodes,
-    ) -> [NodeId; 3] {
-        let passed = self.group(lane).passed.fenced;
-        let Some([near, device, sc]) = self.fences.get_mut(lane) else {
-            return [0, 0, passed];
-        };
-        let mut own = |fence: &mut Fence| {
-            if fence.node != 0 && fence.own == 0 {
-                let own = Extra {
-                    warp,
-                    lanes: 1 << lane,
-                    before: fence.time,
-                };
-                fence.own = nodes.release(block, own, fence.node);
-            }
-            fence.own
-        };
-        let (of_block, of_device) = (own(near), own(device));
-        if sc.node == device.node {
-            sc.own = of_device;
-        }
-        // A fence of its own was made with what had been passed on to it.
-        let of_sc = if sc.node == 0 { passed } else { own(sc) };
-        [of_block, of_device, of_sc]
-    }
-
-    /// What those of a group among `lanes`, which meet others, pass on to them.
-    fn passes(
-        &self,
-        (warp, block): (usize, u32),
-        lanes: u32,
-        group: &Group,
-        nodes: &mut Nodes,
-    ) -> Passed {
-        let lanes = lanes & group.lanes;
-        let mut passed = group.passed;
-        for pending in &self.pending {
-            if pending.sc && pending.lanes & lanes != 0 {
-                passed.seen = nodes.join(passed.seen, pending.release.node);
-            }
-        }
-        let fences = &self.fences;
-        let mut rest = lanes & lanes_with(fences);
-        if rest != 0 {
-            passed.fenced = 0;
-        }
-        while rest != 0 {
-            let first = fences[rest.trailing_zeros() as usize % LANES][2];
-            let same = lanes_of(rest).filter(|&lane| fences[lane][2].node == first.node);
-            let own = Extra {
-                warp,
-                lanes: same.fold(0, |sum, lane| sum | BITS[lane]),
-                before: first.time,
-            };
-            rest &= !own.lanes;
-            let node = nodes.release(block, own, first.node);
-            passed.fenced = nodes.join(passed.fenced, node);
-        }
-        passed
-    }
-
-    /// Lanes have met others: what they pass on is known to their group.
-    fn have_passed(&mut self, lanes: u32) {
-        self.pending.retain_mut(|pending| {
-            pending.lanes &= if pending.sc { !lanes } else { FULL };
-            pending.lanes != 0
-        });
-        if !self.fences.is_empty() {
-            lanes_of(lanes).for_each(|lane| self.fences[lane][2] = Fence::default());
-        }
-    }
 }
 
 /// One of a block's barriers: what those who have arrived know together.
@@ -232,12 +134,6 @@ impl Gathering {
         self.passed.fenced = nodes.join(passed.fenced, self.passed.fenced);
         self.passed.seen = nodes.join(passed.seen, self.passed.seen);
     }
-}
-
-/// The lanes with a `fence.sc` that they have not passed on.
-fn lanes_with(fences: &[[Fence; 3]]) -> u32 {
-    let with = fences.iter().zip(BITS).filter(|(of, _)| of[2].node != 0);
-    with.fold(0, |sum, (_, bit)| sum | bit)
 }
 
 /// A resident block's part.
@@ -279,44 +175,6 @@ impl BlockClock {
         let clock = &mut self.warps[warp];
         (clock.time, clock.global) = (self.time, 0);
         self.time
-    }
-
-    /// Lanes make a fence: what they strongly write from here on releases what they did and knew.
-    pub fn fence(
-        &mut self,
-        warp: usize,
-        lanes: u32,
-        (scope, sc): (Scope, bool),
-        nodes: &mut Nodes,
-    ) {
-        let time = self.advance(warp);
-        let clock = &mut self.warps[warp];
-        clock.fences.resize(LANES, Default::default());
-        for group in clock.groups.iter().filter(|g| g.lanes & lanes != 0) {
-            let mut known = group.known.clone();
-            if group.own > known.all {
-                known.add(Extra {
-                    warp,
-                    lanes: FULL,
-                    before: group.own,
-                });
-            }
-            let own = Extra {
-                warp,
-                lanes: group.lanes & lanes,
-                before: time,
-            };
-            let node = nodes.fence(self.number, known, group.acquired, (own, scope));
-            let fence = Fence { node, own: 0, time };
-            for lane in lanes_of(own.lanes) {
-                // A fence that reaches further is a nearer one too.
-                clock.fences[lane] = match (scope, clock.fences[lane]) {
-                    (Scope::Device, _) if sc => [Fence::default(), fence, fence],
-                    (Scope::Device, [.., sc]) => [Fence::default(), fence, sc],
-                    (_, [_, device, sc]) => [fence, device, sc],
-                };
-            }
-        }
     }
 
     /// The limit up to which stamps of shared memory are known to every lane of a warp.

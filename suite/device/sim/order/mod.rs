@@ -1,15 +1,16 @@
 //! Data races, found by happens-before: whether two accesses that conflict are ordered, in whatever schedule ran.
 //!
-//! Owns what threads know of each other (`clock`), what releases pass on (`nodes`, `location`), the last accesses of
-//! each word (`shadow`, `entry`), and the check of an access against them (`touch`, `words`, `strong`, `conflict`). The
-//! order is that of the PTX ISA's memory consistency model: program order, barriers, `bar.warp.sync`, and release and
-//! acquire patterns whose scopes include each other. As in FastTrack (Flanagan and Freund, 2009), a cell mostly holds
-//! one access, not a vector of all threads' clocks. Where a bound is reached accesses count as ordered: what is found
-//! is always so.
+//! Owns what threads know of each other (`clock`, `fences`), what releases pass on (`nodes`, `location`), the last
+//! accesses of each word (`shadow`, `entry`), and the check of an access against them (`touch`, `words`, `strong`,
+//! `conflict`). The order is that of the PTX ISA's memory consistency model: program order, barriers, `bar.warp.sync`,
+//! release and acquire patterns whose scopes include each other, `fence.sc`, and what atomics have observed. As in
+//! FastTrack (Flanagan and Freund, 2009), a cell mostly holds one access, not a vector of all threads' clocks. Where a
+//! bound is reached accesses count as ordered: what is found is always so.
 
 mod clock;
 mod conflict;
 mod entry;
+mod fences;
 mod location;
 mod nodes;
 mod report;
