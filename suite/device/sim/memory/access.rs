@@ -227,7 +227,12 @@ impl Spaces<'_> {
                         if self.taints && !written {
                             violations.note(Violation::Uninitialised, lane, all[lane]);
                             self.unwritten[index] |= BITS[lane];
-                            let all = at..at + usize::from(access.bytes);
+                            // Compilers copy structs with padding by bytes, too.
+                            let all = if access.bytes < 4 {
+                                at / 8 * 8..(at / 8 * 8 + 8).min(self.region(place).len())
+                            } else {
+                                at..at + usize::from(access.bytes)
+                            };
                             if !all
                                 .into_iter()
                                 .any(|byte| self.region(place).is_written(byte, 1))

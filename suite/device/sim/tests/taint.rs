@@ -206,6 +206,13 @@ fn an_element_that_is_partly_written_may_be_copied() {
         format!("{set} ld.shared.u32 %r1, [%r30]; {then} st.global.u32 [%d30], %r1;")
     };
     let byte = "st.shared.u8 [%r30], %r31;";
+    let bytes = |set: &str| {
+        format!(
+            "{set} ld.shared.v2.u8 {{%r1, %r2}}, [%r30+2]; st.global.v2.u8 [%d30], {{%r1, %r2}};"
+        )
+    };
+    assert_eq!(found(&bytes(byte)), []);
+    assert_eq!(kinds(&bytes("")), [Uninitialised]);
     assert_eq!(found(&body(byte, "")), []);
     assert_eq!(kinds(&body("", "")), [Uninitialised]);
     assert_eq!(kinds(&body(byte, "add.u32 %r1, %r1, 1;")), [Uninitialised]);
