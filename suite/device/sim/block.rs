@@ -76,7 +76,7 @@ impl Block {
             self.preset(number, kernel, shape, place);
         }
         self.local
-            .reset_initialised(warps * LANES * kernel.local_bytes as usize);
+            .reset(warps * LANES * kernel.local_bytes as usize);
     }
 
     /// Constants and special registers that hold for the whole launch.
@@ -106,11 +106,7 @@ impl Block {
         self.index = index;
         self.barriers = Default::default();
         self.shared.reset(kernel.shared_bytes(shape) as usize);
-        if self.local.is_complete() {
-            self.local.bytes_mut().fill(0);
-        } else {
-            self.local.reset_initialised(self.local.len());
-        }
+        self.local.reset(self.local.len());
         let end = kernel.code.len() as Pc;
         let threads = shape.threads();
         for number in 0..self.warps.len() {

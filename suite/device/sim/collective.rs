@@ -185,3 +185,15 @@ pub fn sources(frame: &Frame<'_>, shuffle: &Shuffle, mask: u32) -> ([usize; LANE
     }
     (from, valid)
 }
+
+/// The lanes of `mask` that take their value from one which the membermask does not name or which is not there: what
+/// they get is undefined (PTX ISA, `shfl.sync`).
+pub fn stray(frame: &Frame<'_>, shuffle: &Shuffle, mask: u32, named: u32) -> u32 {
+    if mask & named == FULL {
+        return 0;
+    }
+    let (from, _) = sources(frame, shuffle, mask);
+    let apart = |&lane: &usize| from[lane] != lane && BITS[from[lane] % LANES] & mask & named == 0;
+    let stray = lanes(mask).filter(apart);
+    stray.fold(0, |sum, lane| sum | BITS[lane])
+}

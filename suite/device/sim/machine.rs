@@ -315,6 +315,7 @@ impl Machine<'_> {
             first_thread: (LANES * number) as u64,
             taints: self.order.asked,
             unwritten: [0; 4],
+            bare: [0; 4],
             order: self.order,
             who: Who {
                 slot: self.current,

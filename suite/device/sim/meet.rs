@@ -207,7 +207,17 @@ impl Running<'_> {
         if self.warp.taint.any() {
             self.follow(&self.at.kernel.code[pc as usize], pc, there);
         }
+        // Before it runs, as it may overwrite what names its sources.
+        let stray = match kind {
+            Kind::Shuffle(shuffle) if self.spaces.taints => {
+                collective::stray(&self.frame, shuffle, there, named)
+            }
+            _ => 0,
+        };
         collective::run(&mut self.frame, kind, there, named);
+        if let (Kind::Shuffle(shuffle), 1..) = (kind, stray) {
+            self.taint_shuffle(shuffle, pc, stray);
+        }
         if matches!(kind, Kind::WarpSync { .. }) {
             let live = self.warp.live();
             self.spaces.order.warp_sync(self.spaces.who, there, live);

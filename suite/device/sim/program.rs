@@ -174,7 +174,11 @@ pub enum Kind {
     /// Prefetches.
     Nothing,
     /// `fence` and `membar`: memory is in order here, but who may count on that is for `order` to say.
-    Fence(Scope),
+    Fence {
+        scope: Scope,
+        /// `fence.sc`, not `fence.acq_rel`.
+        sc: bool,
+    },
     Branch {
         target: Pc,
         reconverge: Pc,

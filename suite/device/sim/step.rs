@@ -229,7 +229,10 @@ impl Running<'_> {
             Kind::Barrier(barrier) => return Ok(self.barrier(kind, barrier.aligned, pc, mask)),
             Kind::Exit => return Ok(self.exit(pc, mask)),
             Kind::Trap => return Err(self.at.trapped(pc)),
-            Kind::Fence(scope) => self.spaces.order.fence(self.spaces.who, mask, *scope),
+            Kind::Fence { scope, sc } => {
+                let who = self.spaces.who;
+                self.spaces.order.fence(who, mask, *scope, *sc);
+            }
             Kind::Yield => return Ok(Some(self.pass(pc))),
             Kind::Param { access, offset } => {
                 collective::param(&mut self.frame, self.spaces.params, access, *offset, mask);

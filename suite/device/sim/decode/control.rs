@@ -31,7 +31,11 @@ impl Decoder<'_> {
             ("trap", []) => Ok(Kind::Trap),
             ("membar", ["cta" | "gl" | "sys"])
             | ("fence", ["acq_rel" | "sc", "cta" | "gpu" | "sys" | "cluster"]) => {
-                Ok(Kind::Fence(named_scope(modifiers)))
+                Ok(Kind::Fence {
+                    scope: named_scope(modifiers),
+                    // `membar` is a synonym of `fence.sc` since compute capability 7.0.
+                    sc: modifiers[0] != "acq_rel",
+                })
             }
             ("prefetch" | "prefetchu", _) => Ok(Kind::Nothing),
             ("nanosleep", ["u32"]) => {

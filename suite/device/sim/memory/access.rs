@@ -214,7 +214,7 @@ impl Spaces<'_> {
         let all = addresses(frame, &access.address);
         let mut violations = Violations::default();
         let size = u64::from(access.bytes);
-        self.unwritten = [0; 4];
+        (self.unwritten, self.bare) = ([0; 4], [0; 4]);
         for lane in lanes(mask) {
             let place = self.check(access, lane, all[lane], &mut violations);
             if let Some((place, offset)) = place {
@@ -236,6 +236,18 @@ impl Spaces<'_> {
                         if self.taints && !written {
                             violations.note(Violation::Uninitialised, lane, all[lane]);
                             self.unwritten[index] |= BITS[lane];
+                            // Compilers copy structs with padding by bytes, too.
+                            let all = if access.bytes < 4 {
+                                at / 8 * 8..(at / 8 * 8 + 8).min(self.region(place).len())
+                            } else {
+                                at..at + usize::from(access.bytes)
+                            };
+                            if !all
+                                .into_iter()
+                                .any(|byte| self.region(place).is_written(byte, 1))
+                            {
+                                self.bare[index] |= BITS[lane];
+                            }
                         }
                         value
                     }

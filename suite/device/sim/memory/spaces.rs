@@ -24,6 +24,8 @@ pub struct Spaces<'a> {
     pub taints: bool,
     /// Of the last load that met bytes never written, by element: the lanes.
     pub unwritten: [u32; 4],
+    /// Those of them that met none that was written, in the eight bytes around where elements are of one or two.
+    pub bare: [u32; 4],
 }
 
 /// A region as seen by one warp.

@@ -104,7 +104,8 @@ impl Spaces<'_> {
             return;
         }
         if access.semantics.release {
-            self.order.fence(self.who, mask, access.semantics.scope);
+            let scope = access.semantics.scope;
+            self.order.fence(self.who, mask, scope, false);
         }
         let Some((order, region, touch)) = self.touch(place, pc, access.semantics, true) else {
             return;
@@ -164,6 +165,7 @@ impl Spaces<'_> {
         let Some((order, region, touch)) = self.touch(place, pc, semantics, true) else {
             return;
         };
+        let touch = touch.of_atomic();
         let bytes = usize::from(atomic.bytes);
         if bytes == 4 && order.releases_nothing() {
             order.words(&mut region.accesses, &touch, offsets, mask, 0);
@@ -180,7 +182,7 @@ impl Spaces<'_> {
     /// Before an atomic that releases.
     pub(super) fn watch_release(&mut self, semantics: Semantics, mask: u32) {
         if semantics.release {
-            self.order.fence(self.who, mask, semantics.scope);
+            self.order.fence(self.who, mask, semantics.scope, false);
         }
     }
 }

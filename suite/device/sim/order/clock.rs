@@ -4,9 +4,9 @@
 //! time of its own last such event, so an access at a time before that of an event is one made before it. Lanes of a
 //! warp that know the same form a group, mostly one.
 
-use super::super::lanes::{FULL, LANES, lanes as lanes_of};
-use super::super::program::Scope;
+use super::super::lanes::FULL;
 use super::entry::{TIMES, WARP_BITS};
+use super::fences::{Fence, Passed};
 use super::location::{Locations, Pending};
 use super::nodes::{Extra, Known, NodeId, Nodes, Sought};
 use super::shadow::Shadow;
@@ -21,6 +21,7 @@ pub struct Group {
     pub own: u32,
     /// What they have acquired.
     pub acquired: NodeId,
+    pub passed: Passed,
 }
 
 impl Group {
@@ -44,16 +45,6 @@ impl Group {
     }
 }
 
-/// A fence of one lane.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Fence {
-    /// That of all lanes which made it together.
-    node: NodeId,
-    /// With what the lane itself did before; 0 until it is asked for.
-    own: NodeId,
-    time: u32,
-}
-
 /// A warp's part.
 #[derive(Clone, Debug, Default)]
 pub struct WarpClock {
@@ -63,8 +54,9 @@ pub struct WarpClock {
     pub global: u32,
     pub groups: Vec<Group>,
     pub pending: Vec<Pending>,
-    /// By lane, its last fences of each scope: block, device. Empty until there is one.
-    pub fences: Vec<[Fence; 2]>,
+    /// By lane, its last fences of each scope: block, device, and the last `fence.sc` of the device since it met
+    /// others. Empty until there is one.
+    pub fences: Vec<[Fence; 3]>,
 }
 
 impl WarpClock {
@@ -83,10 +75,12 @@ impl WarpClock {
                 },
                 own: time,
                 acquired: 0,
+                passed: Passed::default(),
             });
             return;
         };
         (group.lanes, group.own, group.acquired) = (FULL, time, 0);
+        group.passed = Passed::default();
         group.known.all = time;
         group.known.extras.clear();
     }
@@ -123,30 +117,6 @@ impl WarpClock {
         });
         self.groups.push(new);
     }
-
-    /// What a lane's strong write releases by its earlier fences.
-    pub fn released(
-        &mut self,
-        warp: usize,
-        lane: usize,
-        block: u32,
-        nodes: &mut Nodes,
-    ) -> [NodeId; 2] {
-        let Some(fences) = self.fences.get_mut(lane) else {
-            return [0; 2];
-        };
-        fences.each_mut().map(|fence| {
-            if fence.node != 0 && fence.own == 0 {
-                let own = Extra {
-                    warp,
-                    lanes: 1 << lane,
-                    before: fence.time,
-                };
-                fence.own = nodes.release(block, own, fence.node);
-            }
-            fence.own
-        })
-    }
 }
 
 /// One of a block's barriers: what those who have arrived know together.
@@ -154,12 +124,15 @@ impl WarpClock {
 pub struct Gathering {
     pub known: Known,
     pub acquired: NodeId,
+    pub passed: Passed,
 }
 
 impl Gathering {
-    fn add(&mut self, known: &Known, acquired: NodeId, nodes: &mut Nodes) {
+    fn add(&mut self, known: &Known, acquired: NodeId, passed: Passed, nodes: &mut Nodes) {
         self.known.join(known);
         self.acquired = nodes.join(acquired, self.acquired);
+        self.passed.fenced = nodes.join(passed.fenced, self.passed.fenced);
+        self.passed.seen = nodes.join(passed.seen, self.passed.seen);
     }
 }
 
@@ -204,37 +177,6 @@ impl BlockClock {
         self.time
     }
 
-    /// Lanes make a fence: what they strongly write from here on releases what they did and knew.
-    pub fn fence(&mut self, warp: usize, lanes: u32, scope: Scope, nodes: &mut Nodes) {
-        let time = self.advance(warp);
-        let clock = &mut self.warps[warp];
-        clock.fences.resize(LANES, Default::default());
-        for group in clock.groups.iter().filter(|g| g.lanes & lanes != 0) {
-            let mut known = group.known.clone();
-            if group.own > known.all {
-                known.add(Extra {
-                    warp,
-                    lanes: FULL,
-                    before: group.own,
-                });
-            }
-            let own = Extra {
-                warp,
-                lanes: group.lanes & lanes,
-                before: time,
-            };
-            let node = nodes.fence(self.number, known, group.acquired, (own, scope));
-            let fence = Fence { node, own: 0, time };
-            for lane in lanes_of(own.lanes) {
-                // A fence that reaches further is a nearer one too.
-                clock.fences[lane] = match (scope, clock.fences[lane]) {
-                    (Scope::Device, _) => [Fence::default(), fence],
-                    (_, [_, device]) => [fence, device],
-                };
-            }
-        }
-    }
-
     /// The limit up to which stamps of shared memory are known to every lane of a warp.
     #[inline(always)]
     pub fn limit(&self, warp: usize) -> u32 {
@@ -249,15 +191,18 @@ impl BlockClock {
     /// Lanes of one warp meet; `whole` if they are all that are left of it.
     pub fn warp_sync(&mut self, warp: usize, lanes: u32, whole: bool, nodes: &mut Nodes) {
         let time = self.advance(warp);
-        let clock = &mut self.warps[warp];
-        if let ([one], true) = (&mut clock.groups[..], whole) {
-            one.own = time;
+        let (number, clock) = (self.number, &mut self.warps[warp]);
+        if let ([one], true) = (&clock.groups[..], whole) {
+            let passed = clock.passes((warp, number), FULL, one, nodes);
+            (clock.groups[0].own, clock.groups[0].passed) = (time, passed);
+            clock.have_passed(FULL);
             return;
         }
         let mut met = Gathering::default();
         let mut own = 0;
         for group in clock.groups.iter().filter(|g| g.lanes & lanes != 0) {
-            met.add(&group.known, group.acquired, nodes);
+            let passed = clock.passes((warp, number), lanes, group, nodes);
+            met.add(&group.known, group.acquired, passed, nodes);
             own = own.max(group.own);
         }
         if !whole {
@@ -272,7 +217,9 @@ impl BlockClock {
             known: met.known,
             own: if whole { time } else { own },
             acquired: met.acquired,
+            passed: met.passed,
         });
+        clock.have_passed(lanes);
     }
 
     /// Lanes of a warp come to a barrier: what they did so far, and what they know, is known to those who leave it.
@@ -282,10 +229,11 @@ impl BlockClock {
             self.gatherings.resize_with(barrier + 1, Gathering::default);
         }
         let gathering = &mut self.gatherings[barrier];
-        let groups = self.warps[warp].groups.iter();
-        for group in groups.filter(|g| g.lanes & lanes != 0) {
+        let clock = &self.warps[warp];
+        for group in clock.groups.iter().filter(|g| g.lanes & lanes != 0) {
             let known = group.at(warp, lanes, time);
-            gathering.add(&known, group.acquired, nodes);
+            let passed = clock.passes((warp, self.number), lanes, group, nodes);
+            gathering.add(&known, group.acquired, passed, nodes);
         }
     }
 
@@ -312,7 +260,9 @@ impl BlockClock {
                 known: met.known.clone(),
                 own: own.max(met.known.all),
                 acquired: met.acquired,
+                passed: met.passed,
             });
+            clock.have_passed(lanes);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::super::lanes::FULL;
 use super::super::program::Scope;
-use super::entry::{Entry, MULTI, NC, SAME, WIDE};
+use super::entry::{ATOMIC, Entry, MULTI, NC, SAME, WIDE};
 use super::nodes::Sought;
 use super::shadow::{List, Shadow, Side};
 use super::touch::Touch;
@@ -80,29 +80,78 @@ impl Order {
         let mut writes = shadow.get(Side::Writes, granule);
         let mut reads = shadow.get(Side::Reads, granule);
         reads.extend(shadow.get(Side::Others, granule));
-        self.against(touch, lane, granule, entry, (&writes, true));
+        let observed = self.observed(touch, lane, &writes, &reads);
+        self.against(touch, lane, granule, entry, (&writes, true, observed));
         if touch.writes {
-            self.against(touch, lane, granule, entry, (&reads, false));
-            self.make_room(touch, lane, entry, &mut writes);
+            self.against(touch, lane, granule, entry, (&reads, false, 0));
+            self.make_room(touch, lane, entry, (&mut writes, observed));
             writes.push(entry);
             shadow.set(Side::Writes, granule, &writes);
             // Reads of these bytes came before this write, or were found.
             reads.retain(|old| old.stamp > touch.limit && old.mask() & !entry.mask() != 0);
         } else if !reads.merge(entry, MULTI) {
-            self.make_room(touch, lane, entry, &mut reads);
+            self.make_room(touch, lane, entry, (&mut reads, 0));
             reads.push(entry);
         }
         shadow.set(Side::Reads, granule, &reads);
         shadow.set(Side::Others, granule, &List::default());
     }
 
+    /// The writes, a bit each, that come before an access as something known to come before it has read them: itself or
+    /// through atomics, all morally strong. PTX ISA, "Observation Order" and "Causality Order".
+    fn observed(&mut self, touch: &Touch, lane: usize, writes: &List, reads: &List) -> u32 {
+        let (all, mut observed) = (writes.all(), 0);
+        for (number, &old) in all.iter().enumerate() {
+            if old.scope() == Scope::Weak || old.stamp <= touch.limit {
+                continue;
+            }
+            let carries =
+                |this: &Self, next: Entry| next.has(ATOMIC) && this.is_strong_of(touch, next, old);
+            let later = &all[number + 1..];
+            let unbroken = later
+                .iter()
+                .take_while(|&&next| carries(self, next))
+                .count();
+            let last = if unbroken == later.len() {
+                reads.all()
+            } else {
+                &[]
+            };
+            let seen = later[..unbroken].iter().chain(last).any(|&by| {
+                let strong = self.is_strong_of(touch, by, old);
+                strong && self.came_before(touch, lane, by)
+            });
+            observed |= u32::from(seen) << number;
+        }
+        observed
+    }
+
+    /// As `knows`, where an access of several lanes counts as that of any of them.
+    fn came_before(&mut self, touch: &Touch, lane: usize, by: Entry) -> bool {
+        if self.knows(touch, lane, by) {
+            return true;
+        }
+        let sought = self.sought(touch, by);
+        let block = self.blocks[touch.who.slot].number;
+        by.has(MULTI) && (sought.block, sought.warp) == (block, touch.who.warp)
+    }
+
     /// Drops what a later access need not be compared with: it meets the new one too, and for the same reason.
-    fn make_room(&mut self, touch: &Touch, lane: usize, entry: Entry, list: &mut List) {
+    fn make_room(
+        &mut self,
+        touch: &Touch,
+        lane: usize,
+        entry: Entry,
+        (list, observed): (&mut List, u32),
+    ) {
+        let mut number = 0;
         list.retain(|old| {
+            let seen = observed >> number & 1 == 1;
+            number += 1;
             let covered = old.mask() & !entry.mask() == 0
                 && old.scope() >= entry.scope()
                 && (entry.has(NC) || !old.has(NC));
-            old.stamp > touch.limit && !(covered && self.knows(touch, lane, old))
+            old.stamp > touch.limit && !(covered && (seen || self.knows(touch, lane, old)))
         });
     }
 
@@ -113,14 +162,16 @@ impl Order {
         lane: usize,
         granule: usize,
         entry: Entry,
-        (list, other_writes): (&List, bool),
+        (list, other_writes, observed): (&List, bool, u32),
     ) {
-        for &old in list.all() {
+        for (number, &old) in list.all().iter().enumerate() {
             if old.mask() & entry.mask() == 0 || old.stamp <= touch.limit {
                 continue;
             }
             let kind = if entry.has(NC) || old.has(NC) {
                 FindingKind::Stale
+            } else if observed >> number & 1 == 1 {
+                continue;
             } else if self.is_strong(touch, entry, old) || self.knows(touch, lane, old) {
                 continue;
             } else if (if touch.writes { entry } else { old }).has(SAME) {
@@ -166,6 +217,22 @@ impl Order {
     /// the PTX ISA.
     fn is_strong(&self, touch: &Touch, new: Entry, old: Entry) -> bool {
         let near = self.sought(touch, old).block == self.blocks[touch.who.slot].number;
+        Self::agree(new, old, near)
+    }
+
+    /// The same of two earlier accesses.
+    fn is_strong_of(&self, touch: &Touch, one: Entry, other: Entry) -> bool {
+        let [a, b] = [one, other].map(|entry| self.sought_block(touch, entry));
+        Self::agree(one, other, a.is_some() && a == b)
+    }
+
+    /// The block of an earlier access; none if that is too early to tell.
+    fn sought_block(&self, touch: &Touch, entry: Entry) -> Option<u32> {
+        let early = entry.stamp <= touch.limit;
+        (!early).then(|| self.sought(touch, entry).block)
+    }
+
+    fn agree(new: Entry, old: Entry, near: bool) -> bool {
         let reach = match new.scope().min(old.scope()) {
             Scope::Weak => false,
             Scope::Block => near,

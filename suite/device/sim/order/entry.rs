@@ -11,7 +11,9 @@ pub const TIMES: u32 = 1 << (31 - WARP_BITS);
 /// Marks a stamp whose cell is a list.
 pub const SIDE: u32 = 1 << 31;
 
-const PC: u32 = (1 << 17) - 1;
+const PC: u32 = (1 << 16) - 1;
+/// A write of an atomic, which has read what it overwrites.
+pub const ATOMIC: u32 = 1 << 16;
 const LANE_SHIFT: u32 = 17;
 const MASK_SHIFT: u32 = 22;
 const SCOPE_SHIFT: u32 = 26;

@@ -4,6 +4,11 @@
 //! "Observation Order" and "Synchronizes-With": a release pattern is a release operation, or a fence followed by a
 //! strong write; an acquire pattern is an acquire operation, or a strong read followed by a fence; an atomic carries on
 //! what it overwrites. Two patterns synchronise if each one's scope includes the other's thread.
+//!
+//! A `fence.sc` need not be in the thread that writes or reads: by "Fence-SC Order" two whose scopes include each other
+//! are ordered, and the earlier synchronises with the later. Of one that comes before a write in causality order (over
+//! barriers) and one that comes after a read of what that write left, the other way round is impossible: the read would
+//! come before what it has observed ("Causality"). Followed for fences of the device's scope.
 
 use std::collections::HashMap;
 
@@ -15,6 +20,8 @@ use super::{Order, Who};
 
 /// Locations of one space; past them the launch's detection ends.
 const MAX_LOCATIONS: usize = 1 << 22;
+/// The slot of what `fence.sc` has released.
+const SC: usize = 2;
 /// Of releases by more than one block.
 const MANY: u32 = u32::MAX;
 
@@ -64,12 +71,15 @@ pub struct Strong {
 pub struct Pending {
     pub lanes: u32,
     pub release: Release,
+    /// Whether it takes a `fence.sc`, which may be of a thread that it meets before.
+    pub sc: bool,
 }
 
-/// Locations with a release, by where they are: that of a device's scope, and that of a block's.
+/// Locations with a release, by where they are: that of a device's scope, that of a block's, and by `fence.sc` of the
+/// device's scope.
 #[derive(Clone, Debug, Default)]
 pub struct Locations {
-    released: HashMap<(usize, u64), [Option<Release>; 2]>,
+    released: HashMap<(usize, u64), [Option<Release>; 3]>,
     /// Whether there were too many.
     pub full: bool,
 }
@@ -85,21 +95,26 @@ impl Locations {
         let Some(released) = self.released.get(&access.place) else {
             return;
         };
-        for release in released.iter().flatten() {
-            let Some(release) = release.within(access.scope, access.block) else {
+        for (slot, release) in released.iter().enumerate() {
+            let within = |r: Release| r.within(access.scope, access.block);
+            let Some(release) = release.and_then(within) else {
                 continue;
             };
-            let lanes = 1 << access.lane;
-            if acquires {
+            let (lanes, sc) = (1 << access.lane, slot == SC);
+            if acquires && !sc {
                 acquire(warp, lanes, release.node, nodes);
                 continue;
             }
+            if acquires && warp.group(access.lane).acquired == release.node {
+                continue;
+            }
             let same = |p: &&mut Pending| {
-                p.release.node == release.node && p.release.scope == release.scope
+                let alike = p.release.node == release.node && p.release.scope == release.scope;
+                alike && p.sc == sc
             };
             match warp.pending.iter_mut().find(same) {
                 Some(old) => old.lanes |= lanes,
-                None => warp.pending.push(Pending { lanes, release }),
+                None => warp.pending.push(Pending { lanes, release, sc }),
             }
         }
     }
@@ -108,11 +123,11 @@ impl Locations {
     pub fn write(
         &mut self,
         access: Strong,
-        released: [NodeId; 2],
+        released: [NodeId; 3],
         atomic: bool,
         nodes: &mut Nodes,
     ) {
-        let [of_block, of_device] = released;
+        let [of_block, of_device, sc] = released;
         let new = |node: NodeId, scope: Scope| {
             (node != 0).then_some(Release {
                 node,
@@ -121,16 +136,25 @@ impl Locations {
             })
         };
         let mut left = if access.scope == Scope::Device {
-            [new(of_device, Scope::Device), new(of_block, Scope::Block)]
+            let all = [(of_device, Scope::Device), (of_block, Scope::Block)];
+            let [device, block] = all.map(|(node, scope)| new(node, scope));
+            [device, block, new(sc, Scope::Device)]
         } else {
-            [None, new(of_block.max(of_device), Scope::Block)]
+            let of_block = new(of_block.max(of_device), Scope::Block);
+            [None, of_block, new(sc, Scope::Block)]
         };
         if atomic && let Some(old) = self.released.get(&access.place) {
-            for older in old.iter().flatten() {
-                let Some(older) = older.within(access.scope, access.block) else {
+            for (slot, older) in old.iter().enumerate() {
+                let within = |r: Release| r.within(access.scope, access.block);
+                let Some(older) = older.and_then(within) else {
                     continue;
                 };
-                let slot = &mut left[usize::from(older.scope != Scope::Device)];
+                let slot = if slot == SC {
+                    SC
+                } else {
+                    usize::from(older.scope != Scope::Device)
+                };
+                let slot = &mut left[slot];
                 *slot = match *slot {
                     // Of several blocks' own scopes only one can be the reader's: the newest.
                     Some(new) if new.scope == Scope::Block && new.block != older.block => Some(new),
@@ -155,12 +179,26 @@ fn acquire(warp: &mut WarpClock, lanes: u32, node: NodeId, nodes: &mut Nodes) {
     }
 }
 
-/// A fence of `lanes` makes known what their strong reads have seen, as far as both reach.
-pub fn fence(warp: &mut WarpClock, lanes: u32, scope: Scope, block: u32, nodes: &mut Nodes) {
+/// A fence of `lanes` makes known what their strong reads have seen, as far as both reach; `fence.sc` also what others
+/// have seen whom they have met since.
+pub fn fence(
+    warp: &mut WarpClock,
+    lanes: u32,
+    (scope, sc): (Scope, bool),
+    block: u32,
+    nodes: &mut Nodes,
+) {
+    if sc && warp.groups.iter().any(|group| group.passed.seen != 0) {
+        for group in warp.part(lanes) {
+            let seen = std::mem::take(&mut group.passed.seen);
+            group.acquired = nodes.join(group.acquired, seen);
+        }
+    }
     let mut pending = std::mem::take(&mut warp.pending);
     pending.retain_mut(|seen| {
         let here = seen.lanes & lanes;
-        if here != 0 && seen.release.within(scope, block).is_some() {
+        let fits = sc || !seen.sc;
+        if here != 0 && fits && seen.release.within(scope, block).is_some() {
             acquire(warp, here, seen.release.node, nodes);
             seen.lanes &= !here;
         }

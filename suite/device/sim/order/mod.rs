@@ -1,15 +1,16 @@
 //! Data races, found by happens-before: whether two accesses that conflict are ordered, in whatever schedule ran.
 //!
-//! Owns what threads know of each other (`clock`), what releases pass on (`nodes`, `location`), the last accesses of
-//! each word (`shadow`, `entry`), and the check of an access against them (`touch`, `words`, `strong`, `conflict`). The
-//! order is that of the PTX ISA's memory consistency model: program order, barriers, `bar.warp.sync`, and release and
-//! acquire patterns whose scopes include each other. As in FastTrack (Flanagan and Freund, 2009), a cell mostly holds
-//! one access, not a vector of all threads' clocks. Where a bound is reached accesses count as ordered: what is found
-//! is always so.
+//! Owns what threads know of each other (`clock`, `fences`), what releases pass on (`nodes`, `location`), the last
+//! accesses of each word (`shadow`, `entry`), and the check of an access against them (`touch`, `words`, `strong`,
+//! `conflict`). The order is that of the PTX ISA's memory consistency model: program order, barriers, `bar.warp.sync`,
+//! release and acquire patterns whose scopes include each other, `fence.sc`, and what atomics have observed. As in
+//! FastTrack (Flanagan and Freund, 2009), a cell mostly holds one access, not a vector of all threads' clocks. Where a
+//! bound is reached accesses count as ordered: what is found is always so.
 
 mod clock;
 mod conflict;
 mod entry;
+mod fences;
 mod location;
 mod nodes;
 mod report;
@@ -145,13 +146,14 @@ impl Order {
         }
     }
 
-    /// `fence` or `membar`.
-    pub fn fence(&mut self, who: Who, lanes: u32, scope: Scope) {
+    /// `fence` or `membar`; `sc` if it is sequentially consistent.
+    pub fn fence(&mut self, who: Who, lanes: u32, scope: Scope, sc: bool) {
         if self.on {
             let block = &mut self.blocks[who.slot];
             let warp = &mut block.warps[who.warp];
-            location::fence(warp, lanes, scope, block.number, &mut self.nodes);
-            block.fence(who.warp, lanes, scope, &mut self.nodes);
+            let sc = sc && scope == Scope::Device;
+            location::fence(warp, lanes, (scope, sc), block.number, &mut self.nodes);
+            block.fence(who.warp, lanes, (scope, sc), &mut self.nodes);
             self.bound(who.slot);
         }
     }

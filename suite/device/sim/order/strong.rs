@@ -42,7 +42,7 @@ impl Touch {
         entered
     }
 
-    /// Among the writes, in place of the thread's own, else behind the others, else in place of the last.
+    /// Behind the other writes: the thread's own before is dropped, or the last if there are too many.
     #[inline(always)]
     fn enter(&self, shadow: &mut Shadow, granule: usize, entry: Entry) -> bool {
         let cell = shadow.cell(Side::Writes, granule);
@@ -50,8 +50,18 @@ impl Touch {
             if !list.iter().all(|&old| self.agrees(entry, old)) {
                 return false;
             }
-            let slot = list.iter().position(|&old| self.replaces(entry, old));
-            list[slot.unwrap_or(LISTED - 1)] = entry;
+            // In the order in which they were made, which tells what an atomic has read.
+            let len = list.iter().take_while(|old| old.stamp != 0).count();
+            let slot = list[..len]
+                .iter()
+                .position(|&old| self.replaces(entry, old));
+            match slot {
+                Some(slot) => {
+                    list[slot..len].rotate_left(1);
+                    list[len - 1] = entry;
+                }
+                None => list[len.min(LISTED - 1)] = entry,
+            }
             return true;
         }
         if !self.agrees(entry, cell) {

@@ -1,7 +1,7 @@
 //! What one instruction does to memory and its warp knows, and so which earlier accesses need no closer look.
 
 use super::super::program::{Pc, Scope, Semantics};
-use super::entry::{BYTES, Entry, LANE, MULTI, NC, SIDE, WARP_BITS, WARPS, shared_info};
+use super::entry::{ATOMIC, BYTES, Entry, LANE, MULTI, NC, SIDE, WARP_BITS, WARPS, shared_info};
 use super::shadow::Shadow;
 use super::{MAX_SEGMENTS, Order, Segment, Who};
 
@@ -70,6 +70,14 @@ impl Touch {
         }
         let fresh = reads.stamps[granule] <= self.limit;
         reads.read(granule, entry, fresh)
+    }
+
+    /// The same of an atomic.
+    pub fn of_atomic(self) -> Self {
+        Self {
+            info: self.info | ATOMIC,
+            ..self
+        }
     }
 
     /// A location for strong accesses.

@@ -5,7 +5,7 @@ use super::super::flow::Choice;
 use super::super::lanes::{BITS, Class, FULL, LANES, Row, SINK, SINK_DATA, lanes};
 use super::super::memory::{Place, addresses};
 use super::super::program::{
-    Access, Address, Atomic, Combine, Compare, Instruction, Kind, Pc, Space,
+    Access, Address, Atomic, Combine, Compare, Instruction, Kind, Pc, Shuffle,
 };
 use super::super::step::Running;
 use super::{Flow, Source, number};
@@ -176,31 +176,56 @@ impl Running<'_> {
 
     fn report_use(&mut self, decides: Use, pc: Pc, lanes: u32, source: Source) {
         let (at, spaces) = (&self.at, &self.spaces);
-        let kind = FindingKind::Uninitialised;
+        let taker = &at.kernel.code[source.pc as usize].kind;
+        let (kind, what) = match taker {
+            Kind::Shuffle(_) => (
+                FindingKind::Membermask,
+                "a value of a lane that the membermask leaves out, or that is not there,",
+            ),
+            _ => (
+                FindingKind::Uninitialised,
+                "a value of memory never written",
+            ),
+        };
         self.recorder.note(pc, kind, lanes.count_ones(), || {
             let lane = lanes.trailing_zeros();
             let origin = &at.kernel.origin[source.pc as usize];
-            let space = match at.kernel.code[source.pc as usize].kind {
-                Kind::Load(access) | Kind::Poll(access) => access.address.space,
-                Kind::Atomic(atomic) => atomic.address.space,
-                _ => Space::Global,
+            let space = match taker {
+                Kind::Load(access) | Kind::Poll(access) => Some(access.address.space),
+                Kind::Atomic(atomic) => Some(atomic.address.space),
+                _ => None,
             };
-            let place = spaces.describe(space, lane as usize, source.address, 1);
+            let place = space.map_or(String::new(), |space| {
+                let place = spaces.describe(space, lane as usize, source.address, 1);
+                format!(", {place}")
+            });
             let line = origin.ptx_line;
             let file = origin.source.as_ref();
             let file = file.map_or(String::new(), |file| format!(" ({file})"));
-            let message = format!("a value of memory never written {}", decides.words());
-            let detail = format!("read by PTX line {line}{file}: `{}`, {place}", origin.text);
+            let message = format!("{what} {}", decides.words());
+            let detail = format!("read by PTX line {line}{file}: `{}`{place}", origin.text);
             Finding::new(kind, message)
                 .with_detail(vec![detail])
                 .at(at.site(pc, lane, None))
         });
     }
 
+    /// After a shuffle in which `lanes` took what is undefined.
+    #[cold]
+    pub fn taint_shuffle(&mut self, shuffle: &Shuffle, pc: Pc, lanes: u32) {
+        if shuffle.d != SINK_DATA {
+            let row = number(self.at.kernel.rows, Class::Narrow, shuffle.d);
+            let source = Source {
+                pc,
+                ..Source::default()
+            };
+            self.warp.taint.set(row, lanes, lanes, source);
+        }
+    }
+
     /// After a load that has read bytes never written.
     #[cold]
     pub fn taint_load(&mut self, access: &Access, pc: Pc, address: u64) {
-        let source = Source { pc, address };
         let class = if access.wide {
             Class::Wide
         } else {
@@ -208,8 +233,14 @@ impl Running<'_> {
         };
         let counts = self.at.kernel.rows;
         let rows = &access.rows[..usize::from(access.count)];
-        for (&row, lanes) in rows.iter().zip(self.spaces.unwritten) {
+        let (unwritten, bare) = (self.spaces.unwritten, self.spaces.bare);
+        for ((&row, lanes), bare) in rows.iter().zip(unwritten).zip(bare) {
             if row != SINK_DATA && lanes != 0 {
+                let source = Source {
+                    pc,
+                    address,
+                    part: bare == 0,
+                };
                 let row = number(counts, class, row);
                 self.warp.taint.set(row, lanes, lanes, source);
             }
@@ -230,13 +261,14 @@ impl Running<'_> {
         for index in 0..usize::from(access.count) {
             let row = number(counts, class, access.rows[index]);
             let tainted = self.warp.taint.of(row);
+            let part = self.warp.taint.is_part(row);
             let mut output = 0;
             for lane in lanes(tainted & mask) {
                 let address = all[lane].wrapping_add(index as u64 * size);
                 let place = self
                     .spaces
                     .forget(access.address.space, lane, address, size);
-                if matches!(place, Some(Place::Global(_))) {
+                if matches!(place, Some(Place::Global(_))) && !part {
                     output |= BITS[lane];
                 }
             }
@@ -271,7 +303,11 @@ impl Running<'_> {
         if atomic.d != SINK_DATA && unwritten != 0 {
             let row = number(counts, class, atomic.d);
             let address = all[unwritten.trailing_zeros() as usize % LANES];
-            let source = Source { pc, address };
+            let source = Source {
+                pc,
+                address,
+                part: false,
+            };
             self.warp.taint.set(row, unwritten, unwritten, source);
         }
     }

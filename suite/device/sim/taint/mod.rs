@@ -14,11 +14,13 @@ pub use flow::{Flow, flows};
 use super::lanes::{Class, Row};
 use super::program::{Pc, RowCounts};
 
-/// The load a tainted value comes from.
+/// The load a tainted value comes from, or the shuffle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Source {
     pub pc: Pc,
     pub address: u64,
+    /// As it was loaded, with some of its bytes written: a struct with padding is copied so.
+    pub part: bool,
 }
 
 /// The tainted lanes of one warp's registers.
@@ -64,8 +66,16 @@ impl Taint {
         let first = rows.iter().find(|&&row| self.of(row) != 0);
         (
             all,
-            first.map_or(Source::default(), |&row| self.sources[row]),
+            first.map_or(Source::default(), |&row| Source {
+                part: false,
+                ..self.sources[row]
+            }),
         )
+    }
+
+    /// Whether a row holds what was loaded, of which a part had been written.
+    fn is_part(&self, row: usize) -> bool {
+        self.sources.get(row).is_some_and(|source| source.part)
     }
 
     /// Of the lanes `mask` of a row those of `tainted` are tainted.

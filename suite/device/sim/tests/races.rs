@@ -259,9 +259,9 @@ fn atomics_do_not_race_with_each_other_but_with_plain_accesses() {
 }
 
 #[test]
-fn of_many_atomics_the_first_are_not_forgotten() {
-    // The last thread knows its own warp's atomics, which came last, and not those of the warps before.
-    let body = "atom.shared.add.u32 %r1, [s], 1; atom.shared.add.u32 %r1, [s], 1; bar.sync 0;
+fn of_many_strong_writes_the_first_are_not_forgotten() {
+    // The last thread knows its own warp's writes, which came last, and not those of the warps before.
+    let body = "add.u32 %r1, %r31, 1000; st.volatile.shared.u32 [s], %r31; st.volatile.shared.u32 [s], %r1; bar.sync 0;
         setp.eq.u32 %p1, %r31, 255; @%p1 st.shared.u32 [s], 7;";
     differ(body, "bar.sync 0;", "bar.warp.sync -1;", 256, Race);
     let read = body.replace("st.shared.u32 [s], 7", "ld.shared.u32 %r2, [s]");

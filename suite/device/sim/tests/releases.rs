@@ -141,6 +141,48 @@ fn a_barrier_carries_what_a_thread_acquired_and_what_it_releases() {
     );
 }
 
+/// Every thread writes, thread 0 counts its block, and the threads of the last block read: `fence` before the first
+/// barrier, `own` around the count, `late` after the second.
+fn last_block(meet: &str, [fence, own, late]: [&str; 3]) -> String {
+    format!(
+        "mad.lo.u32 %r1, %r30, 32, %r31; mul.wide.u32 %d1, %r1, 4; add.u64 %d1, %d1, %d31; add.u32 %r1, %r31, 1;
+        st.global.u32 [%d1+64], %r1; {fence} {meet} @!%p9 bra MEET; {own} atom.global.add.u32 %r1, [%d31], 1; {own}
+        st.shared.u32 [s], %r1; MEET: {meet} ld.shared.u32 %r1, [s]; setp.ne.u32 %p1, %r1, 1; @%p1 bra DONE; {late}
+        ld.global.u32 %r2, [%d30+64]; ld.global.u32 %r2, [%d30+192]; DONE:"
+    )
+}
+
+#[test]
+fn a_fence_sc_need_not_be_of_the_thread_that_counts() {
+    for meet in ["bar.sync 0;", "bar.warp.sync -1;"] {
+        for fences in [
+            ["membar.gl;", "", "membar.gl;"],
+            ["fence.sc.gpu;", "", "membar.sys;"],
+            ["membar.gl;", "membar.gl;", ""],
+            ["", "membar.gl;", "membar.gl;"],
+            ["", "fence.acq_rel.gpu;", ""],
+        ] {
+            assert_eq!(found(&last_block(meet, fences), 2, 32), [], "{fences:?}");
+        }
+        for fences in [
+            ["membar.gl;", "", ""],
+            ["", "", "membar.gl;"],
+            ["fence.acq_rel.gpu;", "", "membar.gl;"],
+            ["membar.gl;", "", "fence.acq_rel.gpu;"],
+            ["fence.acq_rel.gpu;", "", "fence.acq_rel.gpu;"],
+            ["membar.cta;", "", "membar.gl;"],
+        ] {
+            let mut kinds = kinds(&last_block(meet, fences), 2, 32);
+            kinds.dedup();
+            assert_eq!(kinds, [Race], "{fences:?}");
+        }
+    }
+    // Without a meet the other threads' fences are of no use, and theirs to come are too late.
+    let body = last_block("bar.sync 0;", ["membar.gl;", "", "membar.gl;"]);
+    let early = body.replacen("bar.sync 0;", "", 1);
+    assert_eq!(kinds(&early, 2, 32)[0], Race);
+}
+
 #[test]
 fn what_one_block_acquired_it_passes_on() {
     // Block 0 to block 1 to block 2, by a flag each.
@@ -155,6 +197,38 @@ fn what_one_block_acquired_it_passes_on() {
         "@%p1 bra LOOK; @!%p7 membar.gl;",
     );
     assert_eq!(kinds(&broken, 3, 32), [Race]);
+}
+
+/// Each block takes a ticket, and the one with the last resets the counter: it comes after all atomics that it read.
+#[test]
+fn what_an_atomic_has_read_comes_before_what_its_thread_does_then() {
+    let body = "@!%p9 bra MEET; atom.global.inc.u32 %r1, [%d31], 4; st.shared.u32 [s], %r1; MEET: bar.sync 0;
+        ld.shared.u32 %r1, [s]; setp.ne.u32 %p1, %r1, 3; @%p1 bra DONE; @%p9 st.global.u32 [%d31], 0; bar.sync 0;
+        ld.global.u32 %r2, [%d31]; DONE:";
+    assert_eq!(found(body, 4, 64), []);
+    // Another thread of its block, after a barrier.
+    let other = body.replace("@%p9 st", "setp.eq.u32 %p2, %r31, 40; @%p2 st");
+    assert_eq!(found(&other, 4, 64), []);
+    assert_eq!(kinds(&other.replacen("bar.sync 0;", "", 1), 4, 64)[0], Race);
+    // A block that has not seen all of them, and a read before the atomic.
+    assert_eq!(kinds(&body.replace("%r1, 3;", "%r1, 2;"), 4, 64)[0], Race);
+    let before = body.replacen("@!%p9", "@%p9 ld.global.u32 %r2, [%d31]; @!%p9", 1);
+    assert_eq!(kinds(&before, 4, 64)[0], Race);
+    // An atomic that does not reach the other blocks.
+    let near = body.replace("atom.global", "atom.global.relaxed.cta");
+    assert_eq!(kinds(&near, 4, 64)[0], Race);
+    // A strong read sees them too, and a strong write hides them.
+    let read = |set: &str| {
+        format!(
+            "@!%p9 bra DONE; @%p8 bra WAIT; {set} bra DONE; WAIT: ld.relaxed.gpu.global.u32 %r1, [%d31];
+            setp.ne.u32 %p1, %r1, 2; @%p1 bra WAIT; st.global.u32 [%d31], 9; DONE:"
+        )
+    };
+    assert_eq!(found(&read("red.global.add.u32 [%d31], 1;"), 3, 32), []);
+    assert_eq!(
+        kinds(&read("st.relaxed.gpu.global.u32 [%d31], 2;"), 3, 32)[0],
+        Race
+    );
 }
 
 #[test]

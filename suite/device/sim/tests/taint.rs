@@ -199,6 +199,73 @@ fn memory_keeps_it() {
     assert_eq!(kinds(over), []);
 }
 
+/// A struct with padding is copied word by word.
+#[test]
+fn an_element_that_is_partly_written_may_be_copied() {
+    let body = |set: &str, then: &str| {
+        format!("{set} ld.shared.u32 %r1, [%r30]; {then} st.global.u32 [%d30], %r1;")
+    };
+    let byte = "st.shared.u8 [%r30], %r31;";
+    let bytes = |set: &str| {
+        format!(
+            "{set} ld.shared.v2.u8 {{%r1, %r2}}, [%r30+2]; st.global.v2.u8 [%d30], {{%r1, %r2}};"
+        )
+    };
+    assert_eq!(found(&bytes(byte)), []);
+    assert_eq!(kinds(&bytes("")), [Uninitialised]);
+    assert_eq!(found(&body(byte, "")), []);
+    assert_eq!(kinds(&body("", "")), [Uninitialised]);
+    assert_eq!(kinds(&body(byte, "add.u32 %r1, %r1, 1;")), [Uninitialised]);
+    let branch = "setp.eq.u32 %p1, %r1, 7; @%p1 bra OUT; add.u32 %r2, %r2, 1; OUT:";
+    assert_eq!(kinds(&body(byte, branch)), [Uninitialised]);
+}
+
+#[test]
+fn local_memory_is_never_written_at_first() {
+    let body = |at: u32| {
+        format!(
+            ".local .align 4 .b8 m[8]; st.local.u32 [m+4], %r31; ld.local.u32 %r1, [m+{at}]; st.global.u32 [%d30], %r1;"
+        )
+    };
+    assert_eq!(kinds(&body(4)), []);
+    let findings = found(&body(0));
+    assert_eq!(findings.len(), 1, "{findings:?}");
+    assert_eq!(findings[0].kind, Uninitialised);
+    let detail = &findings[0].detail[0];
+    assert!(detail.contains("byte 0 of local memory"), "{findings:?}");
+}
+
+#[test]
+fn a_shuffle_gives_nothing_of_a_lane_that_takes_no_part() {
+    let lower = |op: &str, then: &str| {
+        format!(
+            "setp.ge.u32 %p1, %r31, 16; @%p1 bra OUT; shfl.sync.{op} %r1, %r31, {then}; st.global.u32 [%d30], %r1;
+            OUT:"
+        )
+    };
+    assert_eq!(found(&lower("idx.b32", "15, 31, 0xffff")), []);
+    let findings = found(&lower("idx.b32", "20, 31, 0xffff"));
+    assert_eq!(findings.len(), 1, "{findings:?}");
+    assert_eq!(findings[0].kind, FindingKind::Membermask);
+    let message = "a value of a lane that the membermask leaves out, or that is not there, is stored to global memory";
+    assert_eq!(findings[0].message, message);
+    assert!(findings[0].detail[0].contains("`shfl.sync.idx.b32 %r1, %r31, 20, 31, 0xffff`"));
+    // Where the lane there is out of range a lane has its own value.
+    assert_eq!(found(&lower("down.b32", "8, 0x180f, 0xffff")), []);
+    assert_eq!(
+        kinds(&lower("down.b32", "8, 31, 0xffff")),
+        [FindingKind::Membermask]
+    );
+    // Lanes that have left are named, and are not there; who does not use what they gave is right.
+    let left = lower("down.b32", "8, 31, -1").replace("bra OUT", "exit");
+    assert_eq!(kinds(&left), [FindingKind::Membermask]);
+    let chosen = left.replace(
+        "st.global",
+        "setp.lt.u32 %p2, %r31, 8; selp.u32 %r1, %r1, 0, %p2; st.global",
+    );
+    assert_eq!(kinds(&chosen), []);
+}
+
 #[test]
 fn an_atomic_on_shared_memory_never_written_gives_nothing_better() {
     let body = |op: &str, then: &str| {
