@@ -59,15 +59,6 @@ impl Region {
         self.missing = len;
     }
 
-    /// Changes the size, keeping the storage; every byte is zero and counts as written.
-    pub fn reset_initialised(&mut self, len: usize) {
-        self.words.clear();
-        self.words.resize(len.div_ceil(8), 0);
-        self.shadow.clear();
-        self.len = len;
-        self.missing = 0;
-    }
-
     pub fn len(&self) -> usize {
         self.len
     }

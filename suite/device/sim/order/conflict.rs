@@ -170,9 +170,10 @@ impl Order {
             }
             let kind = if entry.has(NC) || old.has(NC) {
                 FindingKind::Stale
-            } else if observed >> number & 1 == 1 {
-                continue;
-            } else if self.is_strong(touch, entry, old) || self.knows(touch, lane, old) {
+            } else if observed >> number & 1 == 1
+                || self.is_strong(touch, entry, old)
+                || self.knows(touch, lane, old)
+            {
                 continue;
             } else if (if touch.writes { entry } else { old }).has(SAME) {
                 FindingKind::ValueRace
