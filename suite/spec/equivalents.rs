@@ -13,7 +13,6 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use super::fields::Decoder;
-use super::files::{self, Unread};
 use super::model::Place;
 use super::problem::{Problem, SpecErrors};
 use super::survey::Survey;
@@ -52,17 +51,7 @@ impl Equivalents {
         if !path.exists() {
             return Ok(None);
         }
-        let shown = path.display().to_string();
-        let bytes = files::read(path, text::BYTES_MAX as u64).map_err(|why| {
-            let (words, mend) = match why {
-                Unread::Io(error) => (format!("the file cannot be read: {error}"), None),
-                Unread::TooLarge(bytes) => {
-                    let (words, mend) = text::too_large(bytes);
-                    (words, Some(mend))
-                }
-            };
-            SpecErrors(vec![Problem::of_file(&shown, words, mend)])
-        })?;
+        let (shown, bytes) = super::read(path)?;
         Self::parse(&shown, &bytes, suite).map(Some)
     }
 

@@ -156,17 +156,7 @@ impl<'a> Loader<'a> {
     /// # Errors
     /// Every problem of the file. What is no regular file, or beyond 1 MiB, is refused before it is read.
     pub fn file(&self, path: &Path) -> Result<Suite, SpecErrors> {
-        let shown = path.display().to_string();
-        let bytes = files::read(path, text::BYTES_MAX as u64).map_err(|why| {
-            let (words, mend) = match why {
-                Unread::Io(error) => (format!("the file cannot be read: {error}"), None),
-                Unread::TooLarge(bytes) => {
-                    let (words, mend) = text::too_large(bytes);
-                    (words, Some(mend))
-                }
-            };
-            SpecErrors(vec![Problem::of_file(&shown, words, mend)])
-        })?;
+        let (shown, bytes) = read(path)?;
         self.text(&shown, &bytes)
     }
 
@@ -267,4 +257,20 @@ fn all(loaded: impl Iterator<Item = Result<Suite, SpecErrors>>) -> Result<Vec<Su
 fn sha256(bytes: &[u8]) -> String {
     let digest = Sha256::digest(bytes);
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A file's name for messages, and its bytes. What is no regular file, or beyond 1 MiB, is refused before it is read.
+fn read(path: &Path) -> Result<(String, Vec<u8>), SpecErrors> {
+    let shown = path.display().to_string();
+    let bytes = files::read(path, text::BYTES_MAX as u64).map_err(|why| {
+        let (words, mend) = match why {
+            Unread::Io(error) => (format!("the file cannot be read: {error}"), None),
+            Unread::TooLarge(bytes) => {
+                let (words, mend) = text::too_large(bytes);
+                (words, Some(mend))
+            }
+        };
+        SpecErrors(vec![Problem::of_file(&shown, words, mend)])
+    })?;
+    Ok((shown, bytes))
 }
