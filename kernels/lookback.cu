@@ -217,7 +217,7 @@ __device__ __forceinline__ void stage_round(const u32 (&values)[4 * SELECT_ROWS]
 #pragma unroll
         for (u32 j = 0; j < 4; ++j) {
             const u32 is_kept = kept.flags >> (4 * row + j) & 1;
-            const u32 slot = is_kept ? kept_slot : rest_slot;
+            const u32 slot = PARTITION && !is_kept ? rest_slot : kept_slot;
             if (slot < stage_len && (PARTITION || is_kept)) {
                 stage[slot] = values[4 * row + j];
             }

@@ -4,6 +4,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::bits::Bits;
 use super::bounds::Bounds;
 use crate::image::ptx::{
     AddressBase, Body, Function, Immediate, Instruction, Operand, Statement, Type,
@@ -15,9 +16,8 @@ pub struct Facts<'a> {
     definitions: HashMap<&'a str, Vec<&'a Instruction>>,
     /// How often a register is read.
     reads: HashMap<&'a str, usize>,
-    /// Registers that reach memory, control or another lane.
-    matters: HashSet<&'a str>,
     bounds: Bounds<'a>,
+    bits: Bits<'a>,
 }
 
 impl<'a> Facts<'a> {
@@ -36,7 +36,7 @@ impl<'a> Facts<'a> {
         }
         let bounds = Bounds::of(body, &definitions);
         Some(Self {
-            matters: matters(body, &definitions),
+            bits: Bits::of(body, &bounds),
             body,
             definitions,
             reads,
@@ -55,7 +55,17 @@ impl<'a> Facts<'a> {
     /// Whether nothing but hints (prefetches) depends on it.
     pub fn is_hint(&self, instruction: &Instruction) -> bool {
         let mut written = destinations(instruction).peekable();
-        written.peek().is_some() && !written.any(|name| self.matters.contains(name))
+        written.peek().is_some() && written.all(|name| self.bits.demanded(name) == 0)
+    }
+
+    /// Whether anybody can see that the number at `index` has become `other`.
+    pub fn number_matters(&self, instruction: &Instruction, index: usize, other: u64) -> bool {
+        self.bits.number_matters(instruction, index, other)
+    }
+
+    /// Whether anybody can see that an integer instruction's operands are read as signed, or no longer are.
+    pub fn sign_matters(&self, instruction: &Instruction) -> bool {
+        self.bits.sign_matters(instruction)
     }
 
     /// The value of an operand that is always the same number.
@@ -161,7 +171,8 @@ pub fn sources(instruction: &Instruction) -> impl Iterator<Item = &str> {
     guard.chain(operands.flat_map(names))
 }
 
-fn names(operand: &Operand) -> Vec<&str> {
+/// The registers (and other names) in an operand.
+pub fn names(operand: &Operand) -> Vec<&str> {
     match operand {
         Operand::Name(name) | Operand::Not(name) => vec![name],
         Operand::Offset { symbol, .. } => vec![symbol],
@@ -176,30 +187,10 @@ fn names(operand: &Operand) -> Vec<&str> {
 }
 
 /// What only makes a value: its result is all it does. A load may fault, a shuffle is others' business too.
-fn is_pure(opcode: &str) -> bool {
+pub fn is_pure(opcode: &str) -> bool {
     const EFFECTS: [&str; 19] = [
         "ld", "ldu", "st", "atom", "red", "bra", "brx", "call", "bar", "barrier", "membar",
         "fence", "shfl", "vote", "match", "redux", "trap", "ret", "exit",
     ];
     !EFFECTS.contains(&opcode) && opcode != "nanosleep"
-}
-
-/// Backwards from everything that does more than make a value or hint at one.
-fn matters<'a>(
-    body: &'a Body,
-    definitions: &HashMap<&'a str, Vec<&'a Instruction>>,
-) -> HashSet<&'a str> {
-    let is_hint = |opcode: &str| matches!(opcode, "prefetch" | "prefetchu");
-    let effects = instructions(body).filter(|i| !is_pure(&i.opcode) && !is_hint(i.opcode.as_str()));
-    let mut open: Vec<&str> = effects
-        .flat_map(|i| sources(i).chain(destinations(i)))
-        .collect();
-    let mut found = HashSet::new();
-    while let Some(name) = open.pop() {
-        if found.insert(name) {
-            let writers = definitions.get(name).into_iter().flatten();
-            open.extend(writers.flat_map(|writer| sources(writer)));
-        }
-    }
-    found
 }

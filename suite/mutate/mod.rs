@@ -15,6 +15,7 @@
 
 mod baseline;
 mod bench;
+mod bits;
 mod bounds;
 mod command;
 mod facts;

@@ -69,7 +69,11 @@ fn values(site: &Site<'_>) -> Vec<String> {
             if is_shift && index > 1 && value < 0 {
                 continue;
             }
-            let value = Immediate::Int(narrow(value.cast_unsigned(), bits).cast_unsigned());
+            let value = narrow(value.cast_unsigned(), bits).cast_unsigned();
+            if !site.facts.number_matters(site.instruction, index, value) {
+                continue;
+            }
+            let value = Immediate::Int(value);
             made.push(site.with_operand(index, Operand::Immediate(value)));
         }
     }
@@ -137,7 +141,8 @@ pub fn signedness(site: &Site<'_>) -> Vec<String> {
         let operand = site.operand(*index);
         operand.is_some_and(|operand| site.facts.is_never_negative(operand, ty.bits))
     };
-    if !operands.is_empty() && operands.iter().all(never_negative) {
+    let reads_no_sign = !operands.is_empty() && operands.iter().all(never_negative);
+    if reads_no_sign || !site.facts.sign_matters(site.instruction) {
         return Vec::new();
     }
     let other = other_sign(&modifiers[last]);
@@ -167,7 +172,8 @@ fn converted(site: &Site<'_>) -> Vec<String> {
             .into_iter()
             .collect();
     }
-    if non_negative || (wide.bits <= narrow.bits && !to_float) {
+    let no_wider = wide.bits <= narrow.bits && !to_float;
+    if non_negative || no_wider || !site.facts.sign_matters(site.instruction) {
         return Vec::new();
     }
     let Some(other) = other_sign(from) else {
