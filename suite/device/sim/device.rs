@@ -125,6 +125,11 @@ impl SimDevice {
         self.restart_schedule();
     }
 
+    /// Where a buffer starts in global memory: what kernels see of a pointer to it. The same for every device.
+    pub fn address(buffer: BufferId) -> u64 {
+        GlobalMemory::base(buffer.0)
+    }
+
     fn restart_schedule(&mut self) {
         self.launches = 0;
         self.decisions = self.schedule.switches.map_or(u64::MAX, u64::from);

@@ -1,0 +1,245 @@
+//! What is to go wrong, as a test orders it.
+//!
+//! Owns: the text form and its parser. Imports nothing.
+//!
+//! ```text
+//! cuda=12.4; cards=2; nvml_order=reversed; cuInit: error 803; cuLaunchKernel(mark)#2+: sticky 700
+//! ```
+//!
+//! Orders stand between `;` or on lines of their own. A setting is `NAME=VALUE`. A deed is `FUNCTION: DEED`, for every
+//! call of that function in a process; `(KERNEL)` behind the function takes launches of that kernel only, `#N` the Nth
+//! call only and `#N+` that one and all after it.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The environment variable that holds the orders.
+pub(crate) const VARIABLE: &str = "CUDA_GATES_TEST_DRIVER";
+
+const MIB: u64 = 1 << 20;
+
+/// What a call does instead of its work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Deed {
+    /// `error N`: gives this code and does nothing.
+    Error(u32),
+    /// `sticky N`: succeeds, and breaks the context: every later call gives this code.
+    Sticky(u32),
+    /// `value N`: the number that a call reports. For calls of NVML that report one number.
+    Value(u64),
+    /// `hang`: never returns.
+    Hang,
+    /// `abort`: ends the process by SIGABRT.
+    Abort,
+    /// `kill`: ends the process by SIGKILL.
+    Kill,
+    /// `exit N`: ends the process with this exit code.
+    Exit(i32),
+}
+
+/// A deed, and the calls it is for.
+#[derive(Debug)]
+struct Order {
+    function: String,
+    kernel: Option<String>,
+    first: u64,
+    last: u64,
+    met: AtomicU64,
+    deed: Deed,
+}
+
+/// Everything ordered.
+#[derive(Debug)]
+pub(crate) struct Orders {
+    /// `13000` for CUDA 13.0: `cuda=13.0`.
+    pub cuda: u32,
+    /// `driver=580.159.04`, as NVML tells it.
+    pub driver: String,
+    /// `cards=2`
+    pub cards: usize,
+    /// `memory=64`: MiB of each card.
+    pub memory_bytes: u64,
+    /// `tag=N`: a part of each card's UUID, so that tests that run side by side do not wait for each other's cards.
+    pub tag: u32,
+    /// `xid=79`: NVML reports this Xid error once.
+    pub xid: Option<u64>,
+    /// `nvml_order=reversed`: NVML numbers the cards from the other end.
+    pub reversed: bool,
+    /// `mig=on`: CUDA's devices are slices of cards.
+    pub mig: bool,
+    /// `stub=on`: every function of CUDA answers as the toolkit's stub does.
+    pub stub: bool,
+    orders: Vec<Order>,
+}
+
+impl Default for Orders {
+    fn default() -> Self {
+        Self {
+            cuda: 13_000,
+            driver: "580.0.0".to_owned(),
+            cards: 1,
+            memory_bytes: 1024 * MIB,
+            tag: 0,
+            xid: None,
+            reversed: false,
+            mig: false,
+            stub: false,
+            orders: Vec::new(),
+        }
+    }
+}
+
+impl Orders {
+    /// This process's. Ends it where they cannot be understood: a fault that does not come must not look like one that
+    /// was borne.
+    pub(crate) fn get() -> &'static Self {
+        static ORDERS: OnceLock<Orders> = OnceLock::new();
+        ORDERS.get_or_init(|| {
+            let text = std::env::var(VARIABLE).unwrap_or_default();
+            Self::parse(&text).unwrap_or_else(|problem| {
+                eprintln!("{VARIABLE}: {problem}");
+                std::process::abort()
+            })
+        })
+    }
+
+    /// What this call is to do, by the first order that is for it.
+    pub(crate) fn deed(&self, function: &str, kernel: Option<&str>) -> Option<Deed> {
+        let meant = |order: &&Order| {
+            order.function == function
+                && (order.kernel.is_none() || order.kernel.as_deref() == kernel)
+                && {
+                    let number = order.met.fetch_add(1, Ordering::Relaxed) + 1;
+                    (order.first..=order.last).contains(&number)
+                }
+        };
+        self.orders.iter().find(meant).map(|order| order.deed)
+    }
+
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        let mut orders = Self::default();
+        let entries = text.split([';', '\n']).map(str::trim);
+        for entry in entries.filter(|entry| !entry.is_empty()) {
+            let understood = match entry.split_once(':') {
+                Some((call, deed)) => order(call, deed).map(|order| orders.orders.push(order)),
+                None => orders.set(entry),
+            };
+            understood.ok_or_else(|| format!("`{entry}` is no order"))?;
+        }
+        Ok(orders)
+    }
+
+    fn set(&mut self, entry: &str) -> Option<()> {
+        let (name, value) = entry.split_once('=')?;
+        match (name, value) {
+            ("cuda", version) => {
+                let (major, minor) = version.split_once('.')?;
+                self.cuda = 1000 * major.parse::<u32>().ok()? + 10 * minor.parse::<u32>().ok()?;
+            }
+            ("driver", version) => self.driver = version.to_owned(),
+            ("cards", count) => self.cards = count.parse().ok()?,
+            ("memory", mib) => self.memory_bytes = MIB * mib.parse::<u64>().ok()?,
+            ("tag", tag) => self.tag = tag.parse().ok()?,
+            ("xid", xid) => self.xid = Some(xid.parse().ok()?),
+            ("nvml_order", "reversed") => self.reversed = true,
+            ("mig", "on") => self.mig = true,
+            ("stub", "on") => self.stub = true,
+            _ => return None,
+        }
+        Some(())
+    }
+}
+
+fn order(call: &str, deed: &str) -> Option<Order> {
+    let (call, (first, last)) = match call.trim().split_once('#') {
+        Some((call, calls)) => (call, range(calls)?),
+        None => (call.trim(), (1, u64::MAX)),
+    };
+    let (function, kernel) = match call.split_once('(') {
+        Some((function, kernel)) => (function, Some(kernel.strip_suffix(')')?.to_owned())),
+        None => (call, None),
+    };
+    Some(Order {
+        function: function.to_owned(),
+        kernel,
+        first,
+        last,
+        met: AtomicU64::new(0),
+        deed: parse_deed(deed.trim())?,
+    })
+}
+
+fn range(calls: &str) -> Option<(u64, u64)> {
+    match calls.strip_suffix('+') {
+        Some(first) => Some((first.parse().ok()?, u64::MAX)),
+        None => calls.parse().ok().map(|only| (only, only)),
+    }
+}
+
+fn parse_deed(text: &str) -> Option<Deed> {
+    Some(match text.split_once(' ').unwrap_or((text, "")) {
+        ("error", code) => Deed::Error(code.parse().ok()?),
+        ("sticky", code) => Deed::Sticky(code.parse().ok()?),
+        ("value", value) => Deed::Value(value.parse().ok()?),
+        ("exit", code) => Deed::Exit(code.parse().ok()?),
+        ("hang", "") => Deed::Hang,
+        ("abort", "") => Deed::Abort,
+        ("kill", "") => Deed::Kill,
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_and_deeds_are_read() {
+        let orders = Orders::parse(
+            "cuda=12.4; cards=2;\nnvml_order=reversed ; memory=3; xid=79; cuInit: error 803",
+        )
+        .unwrap();
+        assert_eq!(
+            (orders.cuda, orders.cards, orders.xid),
+            (12_040, 2, Some(79))
+        );
+        assert!(orders.reversed && !orders.mig && !orders.stub);
+        assert_eq!(orders.memory_bytes, 3 * MIB);
+        assert_eq!(orders.deed("cuInit", None), Some(Deed::Error(803)));
+        assert_eq!(orders.deed("cuDeviceGet", None), None);
+    }
+
+    #[test]
+    fn a_deed_is_for_its_kernel_and_its_calls_alone() {
+        let orders =
+            Orders::parse("cuLaunchKernel(mark)#2: sticky 700; cuLaunchKernel(scan)#2+: hang")
+                .unwrap();
+        let mut deed = |kernel| orders.deed("cuLaunchKernel", Some(kernel));
+        assert_eq!(deed("mark"), None);
+        assert_eq!(deed("other"), None);
+        assert_eq!(deed("mark"), Some(Deed::Sticky(700)));
+        assert_eq!(deed("mark"), None);
+        assert_eq!(deed("scan"), None);
+        assert_eq!(deed("scan"), Some(Deed::Hang));
+        assert_eq!(deed("scan"), Some(Deed::Hang));
+    }
+
+    #[test]
+    fn what_is_no_order_is_named() {
+        for wrong in [
+            "cuda=13",
+            "cards=two",
+            "gpu=1",
+            "mig",
+            "cuInit",
+            "cuInit: error",
+            "cuInit: hang 3",
+            "cuInit: burn",
+            "cuInit#x: hang",
+            "cuLaunchKernel(mark: hang",
+        ] {
+            let problem = Orders::parse(&format!("cards=1; {wrong}")).unwrap_err();
+            assert_eq!(problem, format!("`{wrong}` is no order"));
+        }
+    }
+}
