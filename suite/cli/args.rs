@@ -213,7 +213,7 @@ pub(super) struct Choices {
     /// Leave out cases whose id contains this; may be repeated.
     #[arg(long, value_name = "FILTER")]
     pub skip: Vec<String>,
-    /// auto, sim, cuda, cuda:N or a UUID [default: auto].
+    /// auto, sim, cuda, cuda:N, a UUID or all (every card, side by side) [default: auto].
     #[arg(long)]
     pub device: Option<DeviceChoice>,
     /// quick, full, perf or huge [default: full on a GPU, quick on the simulated device].

@@ -7,8 +7,8 @@
 //! ```
 //!
 //! Orders stand between `;` or on lines of their own. A setting is `NAME=VALUE`. A deed is `FUNCTION: DEED`, for every
-//! call of that function in a process; `(KERNEL)` behind the function takes launches of that kernel only, `#N` the Nth
-//! call only and `#N+` that one and all after it.
+//! call of that function in a process. Behind the function, in this order: `(KERNEL)` takes launches of that kernel only,
+//! `@CARD` calls in the context of that device of CUDA's, `#N` the Nth call only and `#N+` that one and all after it.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -42,6 +42,7 @@ pub(crate) enum Deed {
 struct Order {
     function: String,
     kernel: Option<String>,
+    card: Option<usize>,
     first: u64,
     last: u64,
     met: AtomicU64,
@@ -104,10 +105,16 @@ impl Orders {
     }
 
     /// What this call is to do, by the first order that is for it.
-    pub(crate) fn deed(&self, function: &str, kernel: Option<&str>) -> Option<Deed> {
+    pub(crate) fn deed(
+        &self,
+        function: &str,
+        kernel: Option<&str>,
+        card: Option<usize>,
+    ) -> Option<Deed> {
         let meant = |order: &&Order| {
             order.function == function
                 && (order.kernel.is_none() || order.kernel.as_deref() == kernel)
+                && (order.card.is_none() || order.card == card)
                 && {
                     let number = order.met.fetch_add(1, Ordering::Relaxed) + 1;
                     (order.first..=order.last).contains(&number)
@@ -155,6 +162,10 @@ fn order(call: &str, deed: &str) -> Option<Order> {
         Some((call, calls)) => (call, range(calls)?),
         None => (call.trim(), (1, u64::MAX)),
     };
+    let (call, card) = match call.split_once('@') {
+        Some((call, card)) => (call, Some(card.parse().ok()?)),
+        None => (call, None),
+    };
     let (function, kernel) = match call.split_once('(') {
         Some((function, kernel)) => (function, Some(kernel.strip_suffix(')')?.to_owned())),
         None => (call, None),
@@ -162,6 +173,7 @@ fn order(call: &str, deed: &str) -> Option<Order> {
     Some(Order {
         function: function.to_owned(),
         kernel,
+        card,
         first,
         last,
         met: AtomicU64::new(0),
@@ -205,8 +217,8 @@ mod tests {
         );
         assert!(orders.reversed && !orders.mig && !orders.stub);
         assert_eq!(orders.memory_bytes, 3 * MIB);
-        assert_eq!(orders.deed("cuInit", None), Some(Deed::Error(803)));
-        assert_eq!(orders.deed("cuDeviceGet", None), None);
+        assert_eq!(orders.deed("cuInit", None, None), Some(Deed::Error(803)));
+        assert_eq!(orders.deed("cuDeviceGet", None, None), None);
     }
 
     #[test]
@@ -214,7 +226,7 @@ mod tests {
         let orders =
             Orders::parse("cuLaunchKernel(mark)#2: sticky 700; cuLaunchKernel(scan)#2+: hang")
                 .unwrap();
-        let mut deed = |kernel| orders.deed("cuLaunchKernel", Some(kernel));
+        let deed = |kernel| orders.deed("cuLaunchKernel", Some(kernel), Some(0));
         assert_eq!(deed("mark"), None);
         assert_eq!(deed("other"), None);
         assert_eq!(deed("mark"), Some(Deed::Sticky(700)));
@@ -222,6 +234,21 @@ mod tests {
         assert_eq!(deed("scan"), None);
         assert_eq!(deed("scan"), Some(Deed::Hang));
         assert_eq!(deed("scan"), Some(Deed::Hang));
+    }
+
+    #[test]
+    fn a_deed_may_be_for_one_card() {
+        let orders =
+            Orders::parse("cuLaunchKernel(mark)@1#1: hang; cuMemFree_v2@0: error 1").unwrap();
+        let deed = |card| orders.deed("cuLaunchKernel", Some("mark"), card);
+        assert_eq!(deed(Some(0)), None);
+        assert_eq!(deed(None), None);
+        assert_eq!(deed(Some(1)), Some(Deed::Hang));
+        assert_eq!(deed(Some(1)), None);
+        assert_eq!(
+            orders.deed("cuMemFree_v2", None, Some(0)),
+            Some(Deed::Error(1))
+        );
     }
 
     #[test]
@@ -236,6 +263,7 @@ mod tests {
             "cuInit: hang 3",
             "cuInit: burn",
             "cuInit#x: hang",
+            "cuInit@x: hang",
             "cuLaunchKernel(mark: hang",
         ] {
             let problem = Orders::parse(&format!("cards=1; {wrong}")).unwrap_err();

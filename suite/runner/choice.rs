@@ -23,6 +23,11 @@ impl Chosen {
                 address: address.clone(),
                 found: None,
             },
+            // Cases are planned alike for every card; which there are is asked when the run starts.
+            DeviceChoice::All => Self {
+                address: Address::Ordinal(0),
+                found: None,
+            },
             DeviceChoice::Auto => {
                 let presence = presence();
                 let address = match presence.is_present() {

@@ -3,13 +3,18 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use super::Judge;
 use super::progress::Progress;
-use super::session::Session;
+use super::{Judge, PlannedCase};
+
+/// A judge that knows its cases.
+pub(super) trait Trials: Judge {
+    /// Of the run, in order, with those that are decided already.
+    fn cases(&self) -> &[PlannedCase];
+}
 
 /// Runs every case that is not decided, at most `threads` at once, each as soon as a thread is free.
-pub(super) fn run(session: &Session, threads: usize, quiet: bool) {
-    let cases: Vec<_> = session
+pub(super) fn run(trials: &impl Trials, threads: usize, quiet: bool) {
+    let cases: Vec<_> = trials
         .cases()
         .iter()
         .filter(|planned| planned.decided.is_none())
@@ -21,7 +26,7 @@ pub(super) fn run(session: &Session, threads: usize, quiet: bool) {
             scope.spawn(|| {
                 while let Some(planned) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
                     progress.begun(&planned.case.id);
-                    progress.ended(&session.judge(&planned.case));
+                    progress.ended(&trials.judge(&planned.case));
                 }
             });
         }

@@ -13,6 +13,7 @@
 mod blank;
 mod choice;
 mod direct;
+mod fleet;
 pub mod harness;
 mod options;
 mod planned;

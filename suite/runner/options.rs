@@ -77,6 +77,8 @@ impl Selection {
 pub enum DeviceChoice {
     Auto,
     One(Address),
+    /// Every card that CUDA shows, side by side.
+    All,
 }
 
 impl FromStr for DeviceChoice {
@@ -85,6 +87,7 @@ impl FromStr for DeviceChoice {
     fn from_str(text: &str) -> Result<Self, String> {
         match text {
             "auto" => Ok(DeviceChoice::Auto),
+            "all" => Ok(DeviceChoice::All),
             other => other.parse().map(DeviceChoice::One),
         }
     }

@@ -15,6 +15,7 @@ pub(super) fn binary_repro(options: &Options) -> Repro {
     let device = match &options.device {
         DeviceChoice::Auto => None,
         DeviceChoice::One(address) => Some(address.to_string()),
+        DeviceChoice::All => Some("all".to_owned()),
     };
     let folders = [
         ("--specs", options.specs.as_deref().map(path)),
@@ -64,6 +65,7 @@ pub(super) fn target_repro(options: &Options) -> Repro {
     let device = match &options.device {
         DeviceChoice::Auto => None,
         DeviceChoice::One(address) => Some(address.to_string()),
+        DeviceChoice::All => Some("all".to_owned()),
     };
     let folders = [
         ("CUDA_GATES_SPECS", options.specs.as_deref().map(path)),

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::blank::unjudged;
 use super::choice::Chosen;
+use super::direct::Trials;
 use super::recorder::Recorder;
 use super::repro::Repro;
 use super::schedules::decisive;
@@ -85,6 +86,12 @@ impl Judge for Session {
             Ok(begun) => begun.recorder.record(self.run(case)),
             Err(reason) => self.with_repro(unjudged(case, Outcome::Error, reason.clone())),
         }
+    }
+}
+
+impl Trials for Session {
+    fn cases(&self) -> &[PlannedCase] {
+        self.cases()
     }
 }
 

@@ -8,18 +8,19 @@ use std::thread;
 
 use indexmap::IndexMap;
 
+use super::fleet::{Fleet, joint};
 use super::harness::Harness;
-use super::options::Options;
+use super::options::{DeviceChoice, Options};
 use super::planned::Planned;
 use super::repro::{Repro, binary_repro, target_repro};
 use super::session::{Ended, Parts, Session};
 use super::text::refusal;
 use super::verdict::Verdict;
-use super::{PlannedCase, direct};
+use super::{Chosen, PlannedCase, direct};
 use crate::archive::Store;
 use crate::report::summary_text;
 use crate::terms::DeviceKind;
-use crate::worker::{Launch, Pool};
+use crate::worker::{Address, Launch, Pool, WorkerConfig, census};
 
 /// Columns of the summary where nothing says how wide the terminal is.
 const WIDTH: usize = 100;
@@ -39,27 +40,29 @@ fn judged(options: &Options) -> Verdict {
         complain("error: no case is selected (`cuda-gates list` prints their names)");
         return Verdict::Nothing;
     }
-    let filtered = options.selection.is_filtered();
     let skips = skips(&cases);
     let start = Start {
         options,
+        filtered: options.selection.is_filtered(),
+        joined: None,
+        repro: binary_repro,
         planned,
         cases,
-        filtered,
-        joined: None,
     };
     let threads = start.threads();
-    let session = match start.session(binary_repro(options)) {
-        Ok(session) => session,
-        Err(error) => return refuse(&error),
+    let fleet = match start.fleet() {
+        Ok(fleet) => fleet,
+        Err(verdict) => return verdict,
     };
-    direct::run(&session, threads, options.quiet);
-    let ended = session.finish();
-    show(&ended, &mut io::stdout().lock());
-    if ended.verdict == Verdict::Nothing {
-        nothing_ran(&ended, &skips, "error: every selected case is skipped");
+    direct::run(&fleet, threads, options.quiet);
+    let ended = fleet.finish();
+    for ended in &ended {
+        show(ended, &mut io::stdout().lock());
+        if ended.verdict == Verdict::Nothing {
+            nothing_ran(ended, &skips, "error: every selected case is skipped");
+        }
     }
-    ended.verdict
+    joint(ended.iter().map(|ended| ended.verdict))
 }
 
 /// The `gates` target's main: every case a named test, choices from the environment, libtest's own arguments.
@@ -85,28 +88,33 @@ pub fn gates() -> ExitCode {
         cases,
         filtered,
         joined: nextest_run(),
+        repro: target_repro,
     };
     let threads = start.threads();
-    let session = match start.session(target_repro(&options)) {
-        Ok(session) => Arc::new(session),
-        Err(error) => return ExitCode::from(refuse(&error).exit_code()),
+    // Listing asks no driver.
+    let fleet = match if lists { start.one() } else { start.fleet() } {
+        Ok(fleet) => Arc::new(fleet),
+        Err(verdict) => return ExitCode::from(verdict.exit_code()),
     };
-    harness.run(&all, Arc::clone(&session) as Arc<dyn super::Judge>, threads);
+    harness.run(&all, Arc::clone(&fleet) as Arc<dyn super::Judge>, threads);
     if lists {
         return ExitCode::SUCCESS;
     }
-    let ended = session.finish();
-    if !filtered {
-        // Standard output is the harness's.
-        show(&ended, &mut io::stderr().lock());
-    } else if let Some(trouble) = &ended.trouble {
-        complain(&format!("error: {trouble}"));
+    let ended = fleet.finish();
+    for ended in &ended {
+        if !filtered {
+            // Standard output is the harness's.
+            show(ended, &mut io::stderr().lock());
+        } else if let Some(trouble) = &ended.trouble {
+            complain(&format!("error: {trouble}"));
+        }
+        if ended.verdict == Verdict::Nothing && !filtered {
+            let message = "error: no case ran: every one is skipped, or there is none";
+            nothing_ran(ended, &skips, message);
+        }
     }
-    if ended.verdict == Verdict::Nothing && !filtered {
-        let message = "error: no case ran: every one is skipped, or there is none";
-        nothing_ran(&ended, &skips, message);
-    }
-    ExitCode::from(ended.verdict.libtest_code(filtered))
+    let verdict = joint(ended.iter().map(|ended| ended.verdict));
+    ExitCode::from(verdict.libtest_code(filtered))
 }
 
 /// Everything chosen, nothing started.
@@ -116,6 +124,7 @@ struct Start<'o> {
     cases: Vec<PlannedCase>,
     filtered: bool,
     joined: Option<String>,
+    repro: fn(&Options) -> Repro,
 }
 
 impl Start<'_> {
@@ -127,26 +136,75 @@ impl Start<'_> {
         }
     }
 
-    fn session(self, repro: Repro) -> Result<Session, String> {
+    /// A session for each card, where all were asked for; else one.
+    fn fleet(self) -> Result<Fleet, Verdict> {
+        if self.options.device != DeviceChoice::All {
+            return self.one();
+        }
+        let cards = census().map_err(|fault| {
+            complain(&format!("error: {}", fault.reason));
+            Verdict::Environment
+        })?;
+        let sessions = (0..cards.len()).map(|index| {
+            let address = Address::Ordinal(index);
+            // The folder of a nextest run is shared by its processes, but not by cards.
+            let joined = self.joined.as_ref().map(|key| format!("{key}-{index}"));
+            let options = Options {
+                device: DeviceChoice::One(address.clone()),
+                ..self.options.clone()
+            };
+            self.session(address, joined, (self.repro)(&options))
+        });
+        fleet_of(sessions.collect())
+    }
+
+    fn one(self) -> Result<Fleet, Verdict> {
+        let address = self.planned.chosen.address.clone();
+        let repro = (self.repro)(self.options);
+        fleet_of(
+            self.session(address, self.joined.clone(), repro)
+                .map(|one| vec![one]),
+        )
+    }
+
+    fn session(
+        &self,
+        address: Address,
+        joined: Option<String>,
+        repro: Repro,
+    ) -> Result<Session, String> {
         let threads = self.threads();
-        let schedules = self.planned.worker.schedules;
-        let mut launch = Launch::this_executable(self.planned.worker)
+        let worker = WorkerConfig {
+            device: address.clone(),
+            ..self.planned.worker.clone()
+        };
+        let schedules = worker.schedules;
+        let mut launch = Launch::this_executable(worker)
             .map_err(|error| format!("cannot tell which executable this is: {error}"))?;
         launch.case_deadline = self.options.timeout;
         Ok(Session::new(Parts {
-            chosen: self.planned.chosen,
+            chosen: Chosen {
+                address,
+                ..self.planned.chosen.clone()
+            },
             profile: self.planned.profile,
-            suites: self.planned.suites,
-            cases: self.cases,
+            suites: self.planned.suites.clone(),
+            cases: self.cases.clone(),
             filtered: self.filtered,
             store: Store::open(&self.options.reports),
-            joined: self.joined,
+            joined,
             redact: self.options.redact,
             schedules,
             pool: Pool::new(launch, threads),
             repro,
         }))
     }
+}
+
+/// Where the driver gave a list, it was not empty.
+fn fleet_of(sessions: Result<Vec<Session>, String>) -> Result<Fleet, Verdict> {
+    let sessions = sessions.map_err(|error| refuse(&error))?;
+    Fleet::new(sessions).ok_or(Verdict::Environment)
 }
 
 /// The run that nextest made of many processes, by its id.

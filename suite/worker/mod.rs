@@ -18,6 +18,7 @@
 //! ```
 
 mod capture;
+mod census;
 mod child;
 mod environment;
 pub mod execute;
@@ -43,6 +44,7 @@ use crate::report::record::CaseRecord;
 use execute::Tell;
 
 pub use capture::Output;
+pub use census::census;
 pub use environment::cleared;
 pub use open::{is_asked_for, work};
 pub use pool::Pool;
@@ -158,7 +160,7 @@ impl FromStr for Address {
             return Ok(Address::Uuid(text.to_owned()));
         }
         Err(format!(
-            "`{text}` is no device: auto, sim, cuda, cuda:N, or a UUID as `nvidia-smi -L` prints it"
+            "`{text}` is no device: auto, sim, cuda, cuda:N, all, or a UUID as `nvidia-smi -L` prints it"
         ))
     }
 }

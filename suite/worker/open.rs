@@ -2,7 +2,7 @@
 
 use super::execute::{Executor, Tell};
 use super::sources::{self, Sources};
-use super::{Address, Execute, WORKER_ARGUMENT, WorkerConfig, memory, serve};
+use super::{Address, Execute, WORKER_ARGUMENT, WorkerConfig, census, memory, serve};
 use crate::case;
 use crate::device::cuda::{CudaDevice, Select};
 use crate::device::sim::SimDevice;
@@ -20,6 +20,9 @@ pub fn is_asked_for() -> bool {
 
 /// The main function of a worker.
 pub fn work() -> ! {
+    if census::is_asked_for() {
+        census::count()
+    }
     serve(Worker::open)
 }
 

@@ -4,7 +4,7 @@
 //! here: a driver newer than this program returns codes that no enum of ours lists.
 //!
 //! ```text
-//! 700 → kernel fault (sticky)   222 → setup: the driver is older than the PTX   803 → environment: reboot
+//! 700 → kernel fault (sticky)   222 → environment: the driver is older than the PTX   803 → environment: reboot
 //! ```
 
 use crate::outcome::{Fault, Reason};
@@ -26,6 +26,8 @@ pub(super) enum Reach {
     Case,
     /// A kernel broke the context.
     Context,
+    /// Driver, card and image do not go together; the context is whole.
+    Skew,
     /// The machine, driver or card.
     Machine,
 }
@@ -35,7 +37,7 @@ pub(super) enum Reach {
 /// Codes by the driver API's `CUresult` list; one that is not in the table may have broken the context, and a fresh
 /// process is the only answer that is always right.
 pub(super) fn meaning(code: u32) -> (Reach, Option<&'static str>) {
-    use Reach::{Case, Context, Machine};
+    use Reach::{Case, Context, Machine, Skew};
     match code {
         1 => (Case, None),
         OUT_OF_MEMORY => (
@@ -66,8 +68,19 @@ pub(super) fn meaning(code: u32) -> (Reach, Option<&'static str>) {
             Some("the image is damaged: `cuda-gates kernels build` makes it afresh"),
         ),
         201 | 709 => (Context, None),
+        700 | 714..=719 => (Context, Some(LOOK)),
+        702 => (
+            Context,
+            Some(
+                "the driver's watchdog ended the kernel: it runs too long, or the card also drives a display",
+            ),
+        ),
+        710 => (
+            Context,
+            Some("an `assert` in the kernel failed: its words are in the case's output"),
+        ),
         209 => (
-            Case,
+            Skew,
             Some(
                 "the native image is for another architecture: build on this machine or name it in \
                  CUDA_GATES_ARCHS, or use `--image jit`",
@@ -93,8 +106,10 @@ pub(super) fn meaning(code: u32) -> (Reach, Option<&'static str>) {
             ),
         ),
         222 => (
-            Case,
-            Some("the PTX is newer than this driver: use a newer driver or an older compiler"),
+            Skew,
+            Some(
+                "the PTX is newer than this driver: install a newer driver, or compile it with an older toolkit",
+            ),
         ),
         223 => (Case, Some("unset CUDA_DISABLE_PTX_JIT")),
         226 => (
@@ -143,6 +158,8 @@ pub(super) fn meaning(code: u32) -> (Reach, Option<&'static str>) {
     }
 }
 
+const LOOK: &str = "`--device sim` runs the same PTX and names the instruction and the access; on a card, \
+     `compute-sanitizer` does";
 pub(super) const NO_DEVICE: &str = "CUDA sees no device: check CUDA_VISIBLE_DEVICES, `nvidia-smi`, and that a \
      container was given the GPU";
 pub(super) const STUB: &str = "the toolkit's stub libcuda was loaded instead of the driver's: take `…/lib64/stubs` out \
@@ -156,6 +173,7 @@ pub(super) fn fault(error: DriverError, words: &str, context: &str) -> Fault {
     match reach {
         Reach::Case => Fault::setup(message),
         Reach::Context => Fault::kernel(message),
+        Reach::Skew => busy(message),
         Reach::Machine => Fault::environment(message),
     }
 }
@@ -207,10 +225,10 @@ mod tests {
             (2, Setup, false),
             (34, Environment, true),
             (100, Environment, true),
-            (209, Setup, false),
+            (209, Environment, false),
             (214, Environment, true),
             (218, Setup, false),
-            (222, Setup, false),
+            (222, Environment, false),
             (226, Environment, true),
             (500, Setup, false),
             (700, KernelFault, true),

@@ -47,7 +47,7 @@ fn before_launch(_function: &str) -> Answer {
 }
 
 fn ordered(function: &str, kernel: Option<&str>) -> Answer {
-    match obey(function, kernel) {
+    match obey(function, kernel, CURRENT.get()) {
         Some(Deed::Error(code)) => Err(code),
         Some(Deed::Sticky(code)) => on_card(|card| {
             card.broken = Some(code);

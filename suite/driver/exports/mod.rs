@@ -31,8 +31,8 @@ macro_rules! exports {
 use exports;
 
 /// Does what ends or stops the process, and gives what else was ordered.
-fn obey(function: &str, kernel: Option<&str>) -> Option<Deed> {
-    match Orders::get().deed(function, kernel)? {
+fn obey(function: &str, kernel: Option<&str>, card: Option<usize>) -> Option<Deed> {
+    match Orders::get().deed(function, kernel, card)? {
         Deed::Hang => hang(),
         Deed::Abort => std::process::abort(),
         Deed::Exit(code) => std::process::exit(code),

@@ -2,6 +2,7 @@
 
 use indexmap::IndexMap;
 
+use crate::identity::Field;
 use crate::report::record::{CaseRecord, Report, RunRecord};
 use crate::terms::ImageKind;
 
@@ -36,6 +37,8 @@ pub(super) fn lines(report: &Report) -> Vec<(&'static str, String)> {
             format!(", CUDA {}.{}", v / 1000, v % 1000 / 10)
         });
         lines.push(("driver", format!("{driver}{cuda}")));
+    } else if let Some(Field::Unavailable(why)) = report.device.identity.get("driver_version") {
+        lines.push(("driver", format!("unknown ({why})")));
     }
     let compilers = compilers(&report.cases);
     let images = match compilers.keys().collect::<Vec<_>>().as_slice() {

@@ -1,0 +1,343 @@
+//! Each fault of a driver or a card: what its case says, that the next case passes, and what the run ends with.
+
+use super::*;
+
+/// A fault that one case meets.
+struct Fault {
+    orders: &'static str,
+    /// The start of the case's reason, and words further on: what happened, and what to do.
+    reason: &'static str,
+    words: &'static [&'static str],
+}
+
+/// Ordered for the second case alone. The third one runs after it, in the same worker or a fresh one.
+const FAULTS: &[Fault] = &[
+    Fault {
+        orders: "cuLaunchKernel(mark_nonzero): sticky 700",
+        reason: "kernel_fault: waiting for the device, after launching mark_nonzero: cuStreamSynchronize gave \
+                 CUDA_ERROR_ILLEGAL_ADDRESS",
+        words: &["--device sim", "compute-sanitizer"],
+    },
+    Fault {
+        orders: "cuLaunchKernel(mark_nonzero): sticky 716",
+        reason: "kernel_fault: waiting for the device, after launching mark_nonzero",
+        words: &["CUDA_ERROR_MISALIGNED_ADDRESS", "--device sim"],
+    },
+    Fault {
+        orders: "cuLaunchKernel(mark_nonzero): sticky 719",
+        reason: "kernel_fault: waiting for the device, after launching mark_nonzero",
+        words: &["CUDA_ERROR_LAUNCH_FAILED", "--device sim"],
+    },
+    Fault {
+        orders: "cuLaunchKernel(mark_nonzero): sticky 710",
+        reason: "kernel_fault: waiting for the device, after launching mark_nonzero",
+        words: &["CUDA_ERROR_ASSERT", "`assert`"],
+    },
+    Fault {
+        orders: "cuLaunchKernel(mark_nonzero): sticky 702",
+        reason: "kernel_fault: waiting for the device, after launching mark_nonzero",
+        words: &["CUDA_ERROR_LAUNCH_TIMEOUT", "watchdog"],
+    },
+    Fault {
+        orders: "cuLaunchKernel(mark_nonzero): sticky 4242",
+        reason: "kernel_fault: waiting for the device, after launching mark_nonzero",
+        words: &["code 4242, which this driver does not name"],
+    },
+    Fault {
+        orders: "cuLaunchKernel(mark_nonzero): sticky 214",
+        reason: "environment: waiting for the device",
+        words: &["CUDA_ERROR_ECC_UNCORRECTABLE", "reset or replace"],
+    },
+    Fault {
+        orders: "cuLaunchKernel(mark_nonzero): error 2",
+        reason: "setup: launching: cuLaunchKernel gave CUDA_ERROR_OUT_OF_MEMORY",
+        words: &["free memory on the card or choose a smaller size"],
+    },
+    Fault {
+        orders: "cuLaunchKernel(mark_nonzero): error 701",
+        reason: "setup: launching: cuLaunchKernel gave CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES",
+        words: &["more registers, threads or shared memory"],
+    },
+    Fault {
+        orders: "cuLaunchKernel(mark_nonzero): hang",
+        reason: "hang: no answer within 1.5 s; the worker was killed",
+        words: &[],
+    },
+    Fault {
+        orders: "cuLaunchKernel(mark_nonzero): abort",
+        reason: "kernel_fault: worker died: signal 6 (SIGABRT)",
+        words: &[],
+    },
+    Fault {
+        orders: "cuLaunchKernel(mark_nonzero): kill",
+        reason: "kernel_fault: worker died: signal 9 (SIGKILL)",
+        words: &[],
+    },
+    Fault {
+        orders: "cuLaunchKernel(mark_nonzero): exit 3",
+        reason: "kernel_fault: worker died: exit code 3",
+        words: &[],
+    },
+];
+
+#[test]
+fn a_fault_is_its_cases_alone() {
+    let place = |fault: &Fault| {
+        let clock = Instant::now();
+        let ran = Place::new(THREE).run(fault.orders).ends(1);
+        let orders = fault.orders;
+        assert_eq!(ran.outcomes(), each(["pass", "error", "pass"]), "{orders}");
+        let reason = ran.reason("faulty");
+        assert!(reason.starts_with(fault.reason), "{orders}: {reason}");
+        for words in fault.words {
+            assert!(reason.contains(words), "{orders}: {reason}");
+        }
+        assert!(ran.report()["run"]["complete"] == true, "{orders}");
+        // A hang costs its deadline, anything else next to nothing.
+        assert!(clock.elapsed() < Duration::from_secs(30), "{orders}");
+    };
+    FAULTS.iter().for_each(place);
+}
+
+/// What no case can run with: its words with what to do, for every case, and exit code 3.
+const ENVIRONMENTS: &[(&str, &[&str])] = &[
+    (
+        "stub=on",
+        &["starting CUDA", "the toolkit's stub libcuda", "lib64/stubs"],
+    ),
+    (
+        "cuInit: error 803",
+        &[
+            "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH",
+            "reboot after the driver update",
+        ],
+    ),
+    (
+        "cuInit: error 100",
+        &["CUDA_ERROR_NO_DEVICE", "CUDA_VISIBLE_DEVICES"],
+    ),
+    (
+        "cuInit: error 802",
+        &["CUDA_ERROR_SYSTEM_NOT_READY", "nvidia-fabricmanager"],
+    ),
+    ("cuInit: error 999", &["CUDA_ERROR_UNKNOWN", "nvidia_uvm"]),
+    ("cards=0", &["CUDA sees no device", "nvidia-smi"]),
+    (
+        "cuDevicePrimaryCtxRetain: error 46",
+        &["CUDA_ERROR_DEVICE_UNAVAILABLE", "compute mode"],
+    ),
+    (
+        "memory=0",
+        &[
+            "opening Test card 0",
+            "CUDA_ERROR_OUT_OF_MEMORY",
+            "free memory",
+        ],
+    ),
+    (
+        "cuInit: abort",
+        &["the worker did not start: worker died: signal 6 (SIGABRT)"],
+    ),
+    (
+        "cuda=11.4",
+        &[
+            "the PTX is newer than this driver",
+            "install a newer driver",
+            "current version is '7.4'",
+        ],
+    ),
+    (
+        "cuModuleLoadDataEx: error 209",
+        &["for another architecture", "CUDA_GATES_ARCHS"],
+    ),
+    (
+        "cuModuleLoadDataEx: error 221",
+        &["libnvidia-ptxjitcompiler", "`compute` capability"],
+    ),
+];
+
+#[test]
+fn a_machine_that_can_run_nothing_says_what_to_do() {
+    for (orders, words) in ENVIRONMENTS {
+        let ran = Place::new(THREE).run(orders).ends(3);
+        assert_eq!(ran.outcomes(), each(["error"; 3]), "{orders}");
+        for gate in ["before", "faulty", "after"] {
+            let reason = ran.reason(gate);
+            assert!(reason.starts_with("environment: "), "{orders}: {reason}");
+            for words in *words {
+                assert!(reason.contains(words), "{orders}: {reason}");
+            }
+        }
+    }
+}
+
+/// The library without one of its functions: its name in the table of names is spoilt.
+fn without(place: &Place, file: &str, function: &str) {
+    let mut bytes = fs::read(library()).unwrap();
+    let name = format!("\0{function}\0").into_bytes();
+    let at: Vec<usize> = bytes
+        .windows(name.len())
+        .enumerate()
+        .filter_map(|(at, window)| (window == name).then_some(at))
+        .collect();
+    assert!(!at.is_empty(), "no {function}");
+    for at in at {
+        bytes[at + 1] = b'X';
+    }
+    let path = place.lib(file);
+    fs::remove_file(&path).unwrap();
+    fs::write(path, bytes).unwrap();
+}
+
+#[test]
+fn an_old_driver_that_lacks_a_function_is_named_by_it() {
+    let place = Place::new(THREE);
+    without(&place, "libcuda.so.1", "cuMemHostAlloc");
+    let ran = place.run("").ends(3);
+    let reason = ran.reason("before");
+    assert_eq!(
+        reason,
+        "environment: libcuda lacks cuMemHostAlloc: this driver is too old (520 or newer is needed) or is not NVIDIA's"
+    );
+}
+
+#[test]
+fn a_driver_before_12_4_cannot_tell_parameters_and_need_not() {
+    let place = Place::new(THREE);
+    without(&place, "libcuda.so.1", "cuFuncGetParamInfo");
+    assert_eq!(place.run("cuda=12.2").ends(0).outcomes(), each(["pass"; 3]));
+}
+
+#[test]
+fn without_libcuda_the_mend_is_told() {
+    let place = Place::new(THREE);
+    fs::remove_file(place.lib("libcuda.so.1")).unwrap();
+    fs::write(place.lib("libcuda.so.1"), "no library").unwrap();
+    let ran = place.run("").ends(3);
+    assert!(
+        ran.reason("before").contains("no CUDA driver"),
+        "{}",
+        ran.reason("before")
+    );
+}
+
+#[test]
+fn without_nvml_cases_run_and_every_field_says_why() {
+    let absent = Place::new(THREE);
+    fs::remove_file(absent.lib("libnvidia-ml.so.1")).unwrap();
+    fs::write(absent.lib("libnvidia-ml.so.1"), "no library").unwrap();
+    for (place, orders, words) in [
+        (absent, "", "libnvidia-ml.so.1 cannot be loaded"),
+        (
+            Place::new(THREE),
+            "nvmlInit_v2: error 18",
+            "reboot after the driver update",
+        ),
+        (Place::new(THREE), "nvmlInit_v2: error 9", "modprobe nvidia"),
+    ] {
+        let ran = place.run(orders).ends(0);
+        assert_eq!(ran.outcomes(), each(["pass"; 3]));
+        let device = &ran.report()["device"];
+        for (name, field) in device["identity"].as_object().unwrap() {
+            let why = field["unavailable"].as_str().unwrap_or_default();
+            assert!(why.contains(words), "{name}: {field}");
+        }
+        let driver = ran
+            .stdout
+            .lines()
+            .find(|line| line.trim_start().starts_with("driver"));
+        assert!(
+            driver.is_some_and(|line| line.contains(words)),
+            "{}",
+            ran.stdout
+        );
+    }
+}
+
+#[test]
+fn a_partial_nvml_gives_what_it_has() {
+    let place = Place::new(THREE);
+    without(&place, "libnvidia-ml.so.1", "nvmlDeviceGetRemappedRows");
+    let orders = "nvmlDeviceGetSerial: error 3; nvmlDeviceGetTemperature: value 91; nvmlDeviceGetPowerUsage: error 999; \
+                  nvmlDeviceGetComputeMode: value 77";
+    let ran = place.run(orders).ends(0);
+    let device = &ran.report()["device"];
+    assert_eq!(
+        device["identity"]["serial"]["unavailable"],
+        "not supported by this card or driver"
+    );
+    assert_eq!(
+        device["identity"]["compute_mode"]["unavailable"],
+        "a value newer than this program: 77"
+    );
+    assert_eq!(device["before"]["temperature_c"]["value"], 91);
+    assert_eq!(
+        device["before"]["remapped_rows"]["unavailable"],
+        "this driver's NVML has no such call"
+    );
+    assert!(device["before"]["power_draw_mw"]["unavailable"].is_string());
+    assert_eq!(device["identity"]["name"]["value"], "Test card 0");
+}
+
+#[test]
+fn an_xid_during_the_run_is_in_its_report() {
+    let ran = Place::new(THREE).run("xid=79");
+    assert_eq!(
+        ran.report()["device"]["after"]["xid_events"]["value"],
+        serde_json::json!([79])
+    );
+}
+
+/// Kernels that really do it, through the driver's calls, instead of an order.
+#[test]
+fn kernels_that_fault_by_themselves_are_told_like_ordered_faults() {
+    const OWN: &str = r#"
+version: 1
+suite: own
+title: A kernel that reads where no word starts
+kernels: [compaction.cu, faulty/memory.cu]
+axes: {n: [300]}
+inputs: {input: {type: i32, generator: survivors, seed: 12345, keep: 128, len: n}}
+buffers: {out: {type: i32, len: n}}
+pipelines:
+  copied: [{kernel: copy, grid: 4, block: 64, args: [input, out, n]}]
+  misaligned: [{kernel: copy_misaligned, grid: 4, block: 64, args: [input, out, n]}]
+  past: [{kernel: copy_past_end, grid: 4, block: 64, args: [input, out, n]}]
+gates:
+  before: {run: past, check: exact, got: out, want: {copy: input}}
+  faulty: {run: misaligned, check: exact, got: out, want: {copy: input}}
+  after: {run: copied, check: exact, got: out, want: {copy: input}}
+"#;
+    let ran = Place::new(OWN).run("").ends(1);
+    // The first writes into a guard band: wrong, but no fault.
+    assert_eq!(ran.outcomes(), each(["fail", "error", "pass"]));
+    let reason = ran.reason("faulty");
+    assert!(reason.contains("CUDA_ERROR_MISALIGNED_ADDRESS"), "{reason}");
+}
+
+#[test]
+fn a_case_that_does_not_fit_says_how_much_there_is() {
+    const LARGE: &str = r#"
+version: 1
+suite: large
+title: More than the card has
+kernels: [compaction.cu]
+axes: {n: [300]}
+inputs: {input: {type: i32, generator: survivors, seed: 12345, keep: 128, len: n}}
+buffers: {out: {type: i32, len: n}, large: {type: i32, len: 33554432}}
+pipelines:
+  copied: [{kernel: copy, grid: 4, block: 64, args: [input, out, n]}]
+  filled: [{kernel: copy, grid: 4, block: 64, args: [input, large, n]}]
+gates:
+  before: {run: copied, check: exact, got: out, want: {copy: input}}
+  faulty: {run: filled, check: exact, got: large, want: {copy: input}}
+  after: {run: copied, check: exact, got: out, want: {copy: input}}
+"#;
+    let ran = Place::new(LARGE).run("memory=64").ends(1);
+    assert_eq!(ran.outcomes(), each(["pass", "error", "pass"]));
+    let reason = ran.reason("faulty");
+    assert!(
+        reason.starts_with("setup: a buffer of 128 MiB does not fit: Test card 0 has "),
+        "{reason}"
+    );
+}
