@@ -188,7 +188,11 @@ impl Card {
             return Err(codes::INVALID_VALUE);
         }
         let used = self.used_bytes.saturating_add(len);
-        if used > Orders::get().memory_bytes {
+        if used
+            > Orders::get()
+                .memory_bytes
+                .saturating_sub(Orders::get().taken_bytes)
+        {
             return Err(codes::OUT_OF_MEMORY);
         }
         let freed = self.freed.get_mut(&len).and_then(Vec::pop);

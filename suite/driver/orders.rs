@@ -60,6 +60,8 @@ pub(crate) struct Orders {
     pub cards: usize,
     /// `memory=64`: MiB of each card.
     pub memory_bytes: u64,
+    /// `taken=40`: MiB of it that other processes hold.
+    pub taken_bytes: u64,
     /// `tag=N`: a part of each card's UUID, so that tests that run side by side do not wait for each other's cards.
     pub tag: u32,
     /// `xid=79`: NVML reports this Xid error once.
@@ -80,6 +82,7 @@ impl Default for Orders {
             driver: "580.0.0".to_owned(),
             cards: 1,
             memory_bytes: 1024 * MIB,
+            taken_bytes: 0,
             tag: 0,
             xid: None,
             reversed: false,
@@ -146,6 +149,7 @@ impl Orders {
             ("driver", version) => self.driver = version.to_owned(),
             ("cards", count) => self.cards = count.parse().ok()?,
             ("memory", mib) => self.memory_bytes = MIB * mib.parse::<u64>().ok()?,
+            ("taken", mib) => self.taken_bytes = MIB * mib.parse::<u64>().ok()?,
             ("tag", tag) => self.tag = tag.parse().ok()?,
             ("xid", xid) => self.xid = Some(xid.parse().ok()?),
             ("nvml_order", "reversed") => self.reversed = true,

@@ -13,7 +13,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::outcome::Reason;
+use crate::terms::ReasonKind;
 
+mod bounded;
 mod card;
 mod field;
 mod machine;
@@ -42,27 +44,28 @@ pub struct Identity {
 ///
 /// Never fails: what is out of reach says why, field by field.
 pub fn read(uuid: Option<&str>) -> Identity {
-    match nvml::session() {
-        Ok(session) => nvml::identity(session, uuid),
-        Err(reason) => {
-            let unavailable = |names: &[&str]| {
-                names
-                    .iter()
-                    .map(|name| {
-                        (
-                            (*name).to_owned(),
-                            Field::Unavailable(reason.message.clone()),
-                        )
-                    })
-                    .collect()
-            };
-            Identity {
-                driver_version: kernel_driver_version(Path::new("/proc")),
-                fields: unavailable(card::FIELDS),
-                live: unavailable(card::LIVE),
-                fault: Some(reason.clone()),
-            }
-        }
+    let owned = uuid.map(str::to_owned);
+    let ask = move || match nvml::session() {
+        Ok(session) => nvml::identity(session, owned.as_deref()),
+        Err(reason) => without_nvml(reason.clone()),
+    };
+    bounded::bounded(ask)
+        .unwrap_or_else(|silent| without_nvml(Reason::new(ReasonKind::Environment, silent)))
+}
+
+fn without_nvml(reason: Reason) -> Identity {
+    let unavailable = |names: &[&str]| {
+        let field = |name: &&str| {
+            let why = Field::Unavailable(reason.message.clone());
+            ((*name).to_owned(), why)
+        };
+        names.iter().map(field).collect()
+    };
+    Identity {
+        driver_version: kernel_driver_version(Path::new("/proc")),
+        fields: unavailable(card::FIELDS),
+        live: unavailable(card::LIVE),
+        fault: Some(reason),
     }
 }
 

@@ -14,6 +14,7 @@ use nvml_wrapper::error::NvmlError;
 use nvml_wrapper::event::EventSet;
 use serde_json::{Value, json};
 
+use super::bounded::bounded;
 use super::nvml;
 use crate::identity::Field;
 
@@ -28,8 +29,9 @@ pub struct XidWatch {
 impl XidWatch {
     /// Never fails: what is out of reach shows in `finish`.
     pub fn start(uuid: Option<&str>) -> Self {
+        let owned = uuid.map(str::to_owned);
         Self {
-            events: register(uuid),
+            events: bounded(move || register(owned.as_deref())).and_then(|events| events),
         }
     }
 
@@ -40,26 +42,30 @@ impl XidWatch {
             Ok(events) => events,
             Err(reason) => return Field::Unavailable(reason),
         };
-        let mut numbers: Vec<Value> = Vec::new();
-        while numbers.len() < MOST {
-            match events.wait(0) {
-                Ok(event) => numbers.extend(event.event_data.map(|xid| match xid {
-                    XidError::Value(number) => json!(number),
-                    XidError::Unknown => json!("unknown"),
-                })),
-                Err(NvmlError::Timeout) => break,
-                Err(error) if numbers.is_empty() => {
-                    return Field::Unavailable(nvml::words(&error));
-                }
-                // What came before a card was lost is what matters most.
-                Err(error) => {
-                    numbers.push(json!(nvml::words(&error)));
-                    break;
-                }
+        bounded(move || collected(&events)).unwrap_or_else(Field::Unavailable)
+    }
+}
+
+fn collected(events: &EventSet<'_>) -> Field {
+    let mut numbers: Vec<Value> = Vec::new();
+    while numbers.len() < MOST {
+        match events.wait(0) {
+            Ok(event) => numbers.extend(event.event_data.map(|xid| match xid {
+                XidError::Value(number) => json!(number),
+                XidError::Unknown => json!("unknown"),
+            })),
+            Err(NvmlError::Timeout) => break,
+            Err(error) if numbers.is_empty() => {
+                return Field::Unavailable(nvml::words(&error));
+            }
+            // What came before a card was lost is what matters most.
+            Err(error) => {
+                numbers.push(json!(nvml::words(&error)));
+                break;
             }
         }
-        Field::Value(Value::Array(numbers))
     }
+    Field::Value(Value::Array(numbers))
 }
 
 fn register(uuid: Option<&str>) -> Result<EventSet<'static>, String> {

@@ -4,9 +4,11 @@
 mod faulty_driver;
 
 use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -59,7 +61,7 @@ impl Place {
         }
         Self {
             folder,
-            tag: std::process::id() << 8 | TAGS.fetch_add(1, Ordering::Relaxed),
+            tag: test_number() << 8 | TAGS.fetch_add(1, Ordering::Relaxed),
         }
     }
 
@@ -149,6 +151,13 @@ fn library() -> PathBuf {
     let library = deps.parent().unwrap().join("libcuda_gates_test_driver.so");
     assert!(library.is_file(), "{} is missing", library.display());
     library
+}
+
+/// The test's own number: the same in each run, so that the locks of its cards in `/tmp` are too.
+fn test_number() -> u32 {
+    let mut hasher = DefaultHasher::new();
+    thread::current().name().hash(&mut hasher);
+    hasher.finish() as u32 & 0xffff
 }
 
 /// Every report under a folder, oldest first.

@@ -187,7 +187,7 @@ exports! { before;
     fn cuMemGetInfo_v2(free: Out<usize>, total: Out<usize>) {
         let used = on_card(|card| Ok(card.used_bytes()))?;
         let all = Orders::get().memory_bytes;
-        free.put((all - used) as usize);
+        free.put(all.saturating_sub(used + Orders::get().taken_bytes) as usize);
         total.put(all as usize);
         Ok(())
     }
