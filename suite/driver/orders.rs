@@ -7,8 +7,9 @@
 //! ```
 //!
 //! Orders stand between `;` or on lines of their own. A setting is `NAME=VALUE`. A deed is `FUNCTION: DEED`, for every
-//! call of that function in a process. Behind the function, in this order: `(KERNEL)` takes launches of that kernel only,
-//! `@CARD` calls in the context of that device of CUDA's, `#N` the Nth call only and `#N+` that one and all after it.
+//! call of that function in a process. Behind the function, in this order: `(KERNEL)` takes launches of that kernel
+//! only, `@CARD` calls in the context of that device of CUDA's, `#N` the Nth call only and `#N+` that one and all after
+//! it.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -258,8 +258,8 @@ fn without_nvml_cases_run_and_every_field_says_why() {
 fn a_partial_nvml_gives_what_it_has() {
     let place = Place::new(THREE);
     without(&place, "libnvidia-ml.so.1", "nvmlDeviceGetRemappedRows");
-    let orders = "nvmlDeviceGetSerial: error 3; nvmlDeviceGetTemperature: value 91; nvmlDeviceGetPowerUsage: error 999; \
-                  nvmlDeviceGetComputeMode: value 77";
+    let orders = "nvmlDeviceGetSerial: error 3; nvmlDeviceGetTemperature: value 91; \
+                  nvmlDeviceGetPowerUsage: error 999; nvmlDeviceGetComputeMode: value 77";
     let ran = place.run(orders).ends(0);
     let device = &ran.report()["device"];
     assert_eq!(

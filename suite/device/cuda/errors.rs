@@ -158,8 +158,8 @@ pub(super) fn meaning(code: u32) -> (Reach, Option<&'static str>) {
     }
 }
 
-const LOOK: &str = "`--device sim` runs the same PTX and names the instruction and the access; on a card, \
-     `compute-sanitizer` does";
+const LOOK: &str =
+    "`compute-sanitizer` names the access; so does `--device sim`, for kernels that are PTX";
 pub(super) const NO_DEVICE: &str = "CUDA sees no device: check CUDA_VISIBLE_DEVICES, `nvidia-smi`, and that a \
      container was given the GPU";
 pub(super) const STUB: &str = "the toolkit's stub libcuda was loaded instead of the driver's: take `…/lib64/stubs` out \

@@ -383,7 +383,6 @@ exports! { before;
 }
 
 exports! { before_launch;
-    #[expect(clippy::too_many_arguments, reason = "the driver API's own")]
     fn cuLaunchKernel(
         function: Handle,
         grid_x: c_uint,

@@ -143,7 +143,8 @@ fn errors_are_told_in_the_librarys_words() {
     );
     assert_eq!(
         fault.reason.message,
-        "calling `fails` of the native library: the library gave cudaErrorIllegalAddress (words)"
+        "calling `fails` of the native library: the library gave cudaErrorIllegalAddress (words): \
+         `compute-sanitizer` names the access; so does `--device sim`, for kernels that are PTX"
     );
     let fault = fails(9);
     assert_eq!(
