@@ -262,6 +262,12 @@ mod tests {
     }
 
     #[test]
+    fn all_cards_can_be_asked_for() {
+        let options = from(&[("CUDA_GATES_DEVICE", "all")]).unwrap();
+        assert_eq!(options.device, DeviceChoice::All);
+    }
+
+    #[test]
     fn a_wrong_value_names_its_variable_and_what_it_takes() {
         for (name, value, words) in [
             ("CUDA_GATES_DEVICE", "gpu", "auto, sim, cuda, cuda:N"),
