@@ -147,6 +147,63 @@ const HALVES: [u32; 24] = [
     0x4100, 0xc100, 0x6400, 0x7bff, 0xfbff, 0x7c00, 0xfc00, 0x7e00, 0x7c01, 0xfe55, 0x1000,
 ];
 
+/// Around the least normal single, 2⁻¹²⁶, and around twice of it.
+const TINY: [u32; 12] = [
+    0x0080_0000,
+    0x0080_0001,
+    0x0080_0002,
+    0x00ff_ffff,
+    0x00ff_fffe,
+    0x0100_0000,
+    0x8080_0000,
+    0x8080_0001,
+    0x80ff_ffff,
+    0x007f_ffff,
+    0x0100_0001,
+    0x00c0_0000,
+];
+
+/// What takes such a single to both sides of 2⁻¹²⁶, as a factor or as a divisor.
+const NEAR_ONE: [u32; 13] = [
+    0x3f7f_ffff,
+    0x3f7f_fffe,
+    0x3f80_0000,
+    0x3f80_0001,
+    0x3f00_0000,
+    0x3f00_0001,
+    0x3eff_ffff,
+    0x4000_0000,
+    0xbf7f_ffff,
+    0x3f7f_fffd,
+    0x3fff_ffff,
+    0xbf80_0001,
+    0x3f40_0000,
+];
+
+/// What a sum with such a single ends near 2⁻¹²⁶ with.
+const SPECKS: [u32; 7] = [
+    0,
+    0x8000_0000,
+    0x0080_0000,
+    0x8080_0000,
+    0x0080_0001,
+    0x8100_0000,
+    0x0100_0001,
+];
+
+/// Doubles that round to 2⁻¹²⁶, to the single before or to the one behind it.
+const TINY_DOUBLES: [u64; 9] = [
+    0x3810_0000_0000_0000,
+    0x380f_ffff_ffff_ffff,
+    0x380f_ffff_f000_0000,
+    0x380f_ffff_efff_ffff,
+    0x380f_ffff_e000_0000,
+    0x380f_ffff_d000_0000,
+    0x380f_ffff_c000_0000,
+    0xb80f_ffff_f000_0000,
+    0xb80f_ffff_e000_0001,
+];
+
 const SHIFTS: [u32; 16] = [
     0,
     1,
@@ -200,6 +257,11 @@ pub fn value(generator: &str, letter: char, operand: u32, thread: usize) -> u64 
         ("half", _) => (random & 0x83ff) | (12 + (random >> 40 & 7)) << 10,
         ("halves", _) if is_edge => words(&HALVES) << 16 | u64::from(HALVES[thread % 24]),
         ("halves", _) => (random & 0x83ff_83ff) | 0x3800_3c00,
+        // 12, 13 and 7 values have no common divisor: threads bring each together with each.
+        ("tiny", 'g') => TINY_DOUBLES[thread % TINY_DOUBLES.len()],
+        ("tiny", _) => u64::from(TINY[thread % TINY.len()]),
+        ("near_one", _) => u64::from(NEAR_ONE[thread % NEAR_ONE.len()]),
+        ("speck", _) => u64::from(SPECKS[thread % SPECKS.len()]),
         ("shift", _) => words(&SHIFTS),
         ("byte", _) => random >> 20 & 0xff,
         ("lane", _) => random >> 20 & 31,

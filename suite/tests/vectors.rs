@@ -234,7 +234,7 @@ macro_rules! families {
 
 families! {
     integers products carries bits shifts fields video compares selects
-    floats doubles halves flushed roundings
+    floats doubles halves flushed tiny roundings
     conversions float_conversions
     shuffles votes atomics shared_atomics accesses addresses barriers
 }

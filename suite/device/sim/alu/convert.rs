@@ -213,6 +213,22 @@ fn to_side(rounding: &str) -> Option<Operation> {
     })
 }
 
+/// The same, to nearest too, and subnormals as zero.
+fn to_flushed(rounding: &str) -> Option<Operation> {
+    macro_rules! to {
+        ($side:expr) => {
+            lanewise!(Flushed = |a: f64| Flushed(flushed_result(single(a, $side), $side, || a)))
+        };
+    }
+    Some(match rounding {
+        "rn" => to!(None),
+        "rz" => to!(Some(Side::Zero)),
+        "rm" => to!(Some(Side::Down)),
+        "rp" => to!(Some(Side::Up)),
+        _ => return None,
+    })
+}
+
 pub(super) fn select(modifiers: &str) -> Option<Operation> {
     let parts: Vec<&str> = modifiers.split('.').collect();
     Some(match parts[..] {
@@ -235,9 +251,7 @@ pub(super) fn select(modifiers: &str) -> Option<Operation> {
         ["rn", "f16", "f64"] => lanewise!(u16 = |a: f64| half(a)),
         ["rn", "f16", from] => return half_from_integer(from),
         ["ftz", "f64", "f32"] => lanewise!(f64 = |a: Flushed| f64::from(a.0.canonical())),
-        ["rn", "ftz", "f32", "f64"] => {
-            lanewise!(Flushed = |a: f64| Flushed(flushed_result(single(a, None), None, || a)))
-        }
+        [rounding, "ftz", "f32", "f64"] => return to_flushed(rounding),
         ["ftz", "sat", "f32", "f32"] => lanewise!(Flushed = |a: Flushed| Flushed(unit(a.0))),
         [rounding, "ftz", "f32", "f32"] => return round_flushed(rounding),
         [rounding, "ftz", to, "f32"] | [rounding, "ftz", "sat", to, "f32"] => {

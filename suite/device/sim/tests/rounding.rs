@@ -307,3 +307,12 @@ fn kinds_of_numbers() {
         }
     }
 }
+
+#[test]
+fn doubles_are_flushed_in_every_rounding() {
+    let below = 0x380f_ffff_f000_0000; // the least normal single less a quarter of its step
+    for (rounding, single) in [("rz", 0), ("rm", 0), ("rp", 0x0080_0000)] {
+        let narrow = format!("cvt.{rounding}.ftz.f32.f64 %f0, %g1");
+        check(&narrow, &[(&[below], single)]);
+    }
+}
