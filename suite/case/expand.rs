@@ -201,6 +201,7 @@ pub fn check_kind(check: &Check) -> &'static str {
         Check::Near { .. } => "near",
         Check::Repeatable { .. } => "repeatable",
         Check::Assert { .. } => "assert",
+        Check::Health { .. } => "health",
         Check::Timings(_) => "timings",
     }
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::problem::Problem;
 
 /// The file of waivers stands beside the suites and is none.
-const WAIVERS: &str = "waivers.yaml";
+pub(super) const WAIVERS: &str = "waivers.yaml";
 
 /// Bytes of a file that a spec names: tens of millions of numbers.
 const BESIDE_BYTES_MAX: u64 = 256 << 20;

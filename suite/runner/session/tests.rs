@@ -85,6 +85,7 @@ fn suite() -> Suite {
         buffers: IndexMap::new(),
         pipelines: IndexMap::new(),
         gates: IndexMap::from([("hang_expected".to_owned(), gate)]),
+        must_run: Default::default(),
         tables: IndexMap::new(),
     }
 }
