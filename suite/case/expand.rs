@@ -40,6 +40,19 @@ pub fn expand(
     Ok(cases)
 }
 
+/// The ids of all cases there are, of every profile and with every image; one may come several times.
+///
+/// # Errors
+/// As [`expand`].
+pub fn every(suites: &[Suite]) -> Result<Vec<String>, Vec<String>> {
+    let mut ids = Vec::new();
+    for profile in Profile::ALL {
+        let cases = expand(suites, *profile, ImageKind::ALL)?;
+        ids.extend(cases.into_iter().map(|case| case.id));
+    }
+    Ok(ids)
+}
+
 /// More is a slip in an axis, and would fill the memory before anyone sees it.
 const CASES_MAX: usize = 100_000;
 

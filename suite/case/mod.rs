@@ -24,7 +24,7 @@ use crate::outcome::Reason;
 use crate::spec::model::{AxisValue, Check, Suite};
 use crate::terms::{DeviceKind, ImageKind, ReasonKind};
 
-pub use expand::{check_kind, expand};
+pub use expand::{check_kind, every, expand};
 pub use find::find;
 pub use native::calls_native;
 pub use select::{matches, select};

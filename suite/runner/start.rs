@@ -136,7 +136,9 @@ impl Start<'_> {
         Ok(Session::new(Parts {
             chosen: self.planned.chosen,
             profile: self.planned.profile,
+            images: self.planned.images,
             suites: self.planned.suites,
+            waivers: self.planned.waivers,
             cases: self.cases,
             filtered: self.filtered,
             store: Store::open(&self.options.reports),

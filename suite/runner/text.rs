@@ -57,6 +57,9 @@ pub(super) fn explanation(record: &CaseRecord) -> String {
             );
         }
     }
+    if let Some(health) = &record.health {
+        push(&mut text, &format!("  health: {health}"));
+    }
     if let Some(scheduled) = &record.scheduled {
         push(&mut text, &format!("  {scheduled}"));
     }

@@ -19,9 +19,12 @@ use std::path::Path;
 
 use super::model::Place;
 use super::problem::{Problem, SpecErrors};
-use super::{beside, files, sha256};
+use super::{beside, sha256};
 
 pub use version::{Drivers, Version};
+
+/// Its name in a folder of suites, of which it is none.
+pub const FILE: &str = "waivers.yaml";
 
 /// The file as read.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -67,7 +70,7 @@ impl Waivers {
     /// # Errors
     /// Every problem of the file.
     pub fn beside(folder: &Path) -> Result<Self, SpecErrors> {
-        let path = folder.join(files::WAIVERS);
+        let path = folder.join(FILE);
         // A link to nowhere is a problem, and not a file less.
         if path.symlink_metadata().is_err() {
             return Ok(Self::default());
