@@ -12,6 +12,7 @@
 
 mod blank;
 mod choice;
+mod close;
 mod direct;
 pub mod harness;
 mod health;
@@ -34,6 +35,7 @@ use crate::outcome::Reason;
 use crate::report::record::CaseRecord;
 
 pub use choice::Chosen;
+pub use close::{CloseError, Closed, close};
 pub use options::{
     DEFAULT_TIMEOUT, DeviceChoice, Options, Selection, UsageError, parse_count, parse_images,
     parse_profile, parse_seed, parse_timeout,
@@ -44,6 +46,7 @@ pub(crate) use start::width;
 pub use start::{gates, run};
 pub use text::refusal;
 pub use verdict::Verdict;
+pub use waiving::day;
 
 /// A selected case, and what is known of it before any device is opened.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -18,7 +18,7 @@ pub(super) fn on(device: &DeviceRecord) -> OnDevice<'_> {
 }
 
 /// `2026-11-30` of an RFC 3339 time.
-pub(super) fn day(time: &str) -> &str {
+pub fn day(time: &str) -> &str {
     time.get(..10).unwrap_or(time)
 }
 

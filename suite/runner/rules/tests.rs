@@ -127,7 +127,7 @@ fn a_waiver_whose_cases_all_pass_must_go() {
     assert_eq!(told.len(), 1, "{told:?}");
     assert!(
         told[0].starts_with(
-            "waiver: w.yaml:3:13: the waiver of `s::b::*` is no longer needed: all of its cases passed (2 here)"
+            "waiver: w.yaml:3:14: the waiver of `s::b::*` is no longer needed: all of its cases passed (2 here)"
         ),
         "{told:?}"
     );
