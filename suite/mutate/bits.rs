@@ -305,7 +305,6 @@ fn shifted_right(value: u64, by: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::bounds::Bounds;
     use super::super::facts::Facts;
     use super::*;
     use crate::image::ptx;
