@@ -11,6 +11,10 @@ use crate::archive::{Listed, Loaded, State, Store};
 use crate::report::{Redactor, summary_markdown, summary_text, to_json};
 use crate::runner::{self, CloseError, Options, width};
 
+/// Below a run that nobody has judged as a whole.
+const MANY: &str = "A run of many processes: the results that are there. `cuda-gates report close` judges it as \
+                    one.\n";
+
 pub(super) fn list(reports: PathBuf, format: Format) -> Outcome {
     let store = Store::open(reports);
     let runs = store.list()?;
@@ -120,7 +124,7 @@ pub(super) fn show(loaded: &Loaded, format: ShowFormat) -> Outcome {
         ShowFormat::Text => {
             let mut text = summary_text(report, width(), Some(Path::new(&loaded.path)));
             if report.run.joined && report.run.finished.is_none() {
-                text.push_str("A run of many processes: the results that are there. `cuda-gates report close` judges it as one.\n");
+                text.push_str(MANY);
             } else if loaded.state != State::Complete {
                 text.push_str("This run did not reach its end: its results so far.\n");
             }

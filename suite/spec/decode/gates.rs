@@ -23,7 +23,8 @@ impl Decoder<'_> {
         if let Some((check, own)) = own {
             let mut keys = keys::GATE.to_vec();
             keys.extend_from_slice(own);
-            // Timings run a pipeline for each row; and neither they nor an assertion nor health read an output to measure.
+            // Timings run a pipeline for each row; and neither they nor an assertion nor health read an output to
+            // measure.
             if check == "timings" {
                 keys.retain(|key| *key != "run");
             }

@@ -73,7 +73,7 @@ pub enum Check {
         run: String,
         that: Expr,
     },
-    /// The card is as well after the run as before it: no Xid error, no new memory error, no slowdown of the hardware's.
+    /// The card is as well after the run as before it: no Xid error, no new memory error, no slowdown of its own.
     Health {
         run: String,
     },
