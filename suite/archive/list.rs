@@ -250,7 +250,7 @@ fn load_file(path: &Path) -> Result<Loaded, ArchiveError> {
     })
 }
 
-fn read_report(path: &Path) -> Result<Report, ArchiveError> {
+pub(super) fn read_report(path: &Path) -> Result<Report, ArchiveError> {
     let text = fs::read_to_string(path).map_err(|e| ArchiveError::io("read", path, e))?;
     report::from_json(&text).map_err(|source| ArchiveError::Read {
         path: path.to_owned(),

@@ -18,12 +18,14 @@
 //! # }
 //! ```
 
+mod close;
 mod error;
 mod list;
 mod names;
 mod run;
 mod store;
 
+pub use close::{close, load_results};
 pub use error::ArchiveError;
 pub use list::{Listed, Loaded, State};
 pub use names::{Shelf, new_run_id, now};

@@ -40,6 +40,19 @@ pub fn expand(
     Ok(cases)
 }
 
+/// The ids of all cases there are, of every profile and with every image; one may come several times.
+///
+/// # Errors
+/// As [`expand`].
+pub fn every(suites: &[Suite]) -> Result<Vec<String>, Vec<String>> {
+    let mut ids = Vec::new();
+    for profile in Profile::ALL {
+        let cases = expand(suites, *profile, ImageKind::ALL)?;
+        ids.extend(cases.into_iter().map(|case| case.id));
+    }
+    Ok(ids)
+}
+
 /// More is a slip in an axis, and would fill the memory before anyone sees it.
 const CASES_MAX: usize = 100_000;
 
@@ -201,6 +214,7 @@ pub fn check_kind(check: &Check) -> &'static str {
         Check::Near { .. } => "near",
         Check::Repeatable { .. } => "repeatable",
         Check::Assert { .. } => "assert",
+        Check::Health { .. } => "health",
         Check::Timings(_) => "timings",
     }
 }

@@ -21,10 +21,10 @@ use indexmap::IndexMap;
 use sha2::{Digest, Sha256};
 
 use crate::outcome::Reason;
-use crate::spec::model::{AxisValue, Suite};
+use crate::spec::model::{AxisValue, Check, Suite};
 use crate::terms::{DeviceKind, ImageKind, ReasonKind};
 
-pub use expand::{check_kind, expand};
+pub use expand::{check_kind, every, expand};
 pub use find::find;
 pub use native::calls_native;
 pub use select::{matches, select};
@@ -99,6 +99,10 @@ pub fn decided(suite: &Suite, case: &Case, device: DeviceKind) -> Option<Reason>
             "the gate names devices: [{}], this one is {device}",
             names.join(", ")
         ));
+    }
+    if device == DeviceKind::Sim && matches!(gate.check, Check::Health { .. }) {
+        let message = "the simulated device has no error counts, temperature or clocks to read";
+        return Some(Reason::new(ReasonKind::NeedsHardware, message));
     }
     if device == DeviceKind::Sim && case.image == ImageKind::Sass {
         return unsupported("the simulated device runs PTX, not native code (image sass)".into());

@@ -62,6 +62,7 @@ fn suite(name: &str, blocks: Vec<Block>) -> Suite {
         require: Vec::new(),
         buffers: IndexMap::new(),
         pipelines: IndexMap::new(),
+        must_run: Default::default(),
         tables: IndexMap::new(),
     }
 }

@@ -271,6 +271,8 @@ pub(super) enum Document {
     Report,
     /// A mutation run's mutation.json.
     Mutation,
+    /// The file of known failures beside suites: waivers.yaml.
+    Waivers,
 }
 
 #[derive(Debug, Subcommand)]
@@ -308,6 +310,29 @@ pub(super) enum Report {
         reports: Option<PathBuf>,
         #[arg(long, value_enum, default_value_t)]
         format: Format,
+    },
+    /// Judge a run of many processes (`cargo nextest run`) as one, and write its report.
+    #[command(after_help = EXIT_CODES)]
+    Close {
+        /// A run's id or its beginning, or its folder [default: the newest run].
+        #[arg(value_name = "RUN")]
+        run: Option<String>,
+        /// What its cases were selected by, where they were.
+        #[arg(value_name = "FILTER")]
+        filters: Vec<String>,
+        /// A filter must be the whole id.
+        #[arg(long)]
+        exact: bool,
+        /// Cases with this in their id were left out; may be repeated.
+        #[arg(long, value_name = "FILTER")]
+        skip: Vec<String>,
+        /// The archive's folder [default: reports].
+        #[arg(long, value_name = "DIR")]
+        reports: Option<PathBuf>,
+        #[command(flatten)]
+        folders: Folders,
+        #[arg(long, value_enum, default_value_t)]
+        format: ShowFormat,
     },
     /// Show a run, also one that did not finish.
     Show {

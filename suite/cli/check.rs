@@ -1,30 +1,45 @@
 //! `check [SPEC…]`: everything that can be said of specs without a device.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::folders::Found;
 use super::output::{Answer, Failure, Outcome};
 use super::table::columns;
+use crate::archive;
 use crate::case::{self, Case};
 use crate::expr::Engine;
 use crate::image::Catalog;
 use crate::input;
 use crate::plan;
+use crate::runner::day;
 use crate::spec::model::{Expect, Place, Suite};
-use crate::spec::{Loader, SpecErrors};
+use crate::spec::waivers::{self, Waivers};
+use crate::spec::{Loader, Problem, SpecErrors};
 use crate::terms::{ImageKind, Profile, ReasonKind};
-use crate::worker::sources;
+use crate::worker::sources::{self, Sources};
 
 /// Loads the files (folders: every suite in them), expands every profile and builds every plan.
 pub(super) fn check(files: &[PathBuf], found: &Found) -> Outcome {
     let catalog = found.catalog()?;
-    let suites = match files {
-        [] => found.sources()?.suites,
-        files => load(files, &catalog).map_err(|errors| Failure {
-            code: 2,
-            text: errors.render(),
-        })?,
+    let Checked { suites, waivers } = match files {
+        [] => {
+            let Sources {
+                suites, waivers, ..
+            } = found.sources()?;
+            Checked {
+                waivers: vec![(waivers, suites.clone())],
+                suites,
+            }
+        }
+        files => load(files, &catalog).map_err(rendered)?,
     };
+    let mut known = Vec::new();
+    for (waivers, suites) in &waivers {
+        known.extend(stale(waivers, suites)?);
+    }
+    if !known.is_empty() {
+        return Err(rendered(SpecErrors(known)));
+    }
     let mut problems = Vec::new();
     let mut rows = Vec::new();
     for suite in &suites {
@@ -50,25 +65,64 @@ pub(super) fn check(files: &[PathBuf], found: &Found) -> Outcome {
     Ok(Answer::from(columns(&headings, rows.into_iter())))
 }
 
-fn load(files: &[PathBuf], catalog: &Catalog) -> Result<Vec<Suite>, SpecErrors> {
+/// What is checked: suites, and files of waivers, each with the suites that it is about.
+#[derive(Default)]
+struct Checked {
+    suites: Vec<Suite>,
+    waivers: Vec<(Waivers, Vec<Suite>)>,
+}
+
+fn load(files: &[PathBuf], catalog: &Catalog) -> Result<Checked, SpecErrors> {
     let loader = Loader::new(catalog, sources::names());
-    let mut suites = Vec::new();
+    let mut checked = Checked::default();
     let mut problems = Vec::new();
     for path in files {
-        let loaded = if path.is_dir() {
-            loader.dir(path)
-        } else {
-            loader.file(path).map(|suite| vec![suite])
-        };
-        match loaded {
-            Ok(loaded) => suites.extend(loaded),
-            Err(errors) => problems.extend(errors.0),
+        if let Err(errors) = load_one(path, &loader, &mut checked) {
+            problems.extend(errors.0);
         }
     }
     if problems.is_empty() {
-        Ok(suites)
+        Ok(checked)
     } else {
         Err(SpecErrors(problems))
+    }
+}
+
+fn load_one(path: &Path, loader: &Loader<'_>, checked: &mut Checked) -> Result<(), SpecErrors> {
+    if path.is_dir() {
+        let suites = loader.dir(path)?;
+        checked
+            .waivers
+            .push((Waivers::beside(path)?, suites.clone()));
+        checked.suites.extend(suites);
+    } else if path.file_name().is_some_and(|name| name == waivers::FILE) {
+        let waivers = Waivers::file(path)?;
+        let folder = path
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty());
+        let suites = loader.dir(folder.unwrap_or(Path::new(".")))?;
+        checked.waivers.push((waivers, suites));
+    } else {
+        checked.suites.push(loader.file(path)?);
+    }
+    Ok(())
+}
+
+/// Waivers that waive nothing, whatever runs.
+fn stale(waivers: &Waivers, suites: &[Suite]) -> Result<Vec<Problem>, Failure> {
+    if waivers.entries.is_empty() {
+        return Ok(Vec::new());
+    }
+    let ids = case::every(suites).map_err(|problems| Failure::usage(problems.join("\nerror: ")))?;
+    let now = archive::now();
+    let stale = waivers.stale(day(&now), ids.iter().map(String::as_str));
+    Ok(stale.iter().map(|stale| stale.problem(waivers)).collect())
+}
+
+fn rendered(errors: SpecErrors) -> Failure {
+    Failure {
+        code: 2,
+        text: errors.render(),
     }
 }
 

@@ -6,6 +6,7 @@ use crate::expr::Value;
 use crate::image::{ParamClass, Signature};
 use crate::plan::{Argument, Call, Launch, Plan, Prepared, Row, Signatures, Slice, Step, Work};
 use crate::spec::model::Suite;
+use crate::spec::waivers::Waivers;
 
 /// The whole text: axes, lets, inputs, buffers, launches and reads.
 pub(super) fn explain(
@@ -58,6 +59,34 @@ pub(super) fn explain(
         ));
     }
     text.push_str(&format!("\n{launches}\n"));
+    text
+}
+
+/// What is known to fail of the case, and where; empty where nothing is.
+pub(super) fn waived(waivers: &Waivers, case: &Case) -> String {
+    let mut text = String::new();
+    let entries = waivers
+        .entries
+        .iter()
+        .filter(|waiver| waiver.names(&case.id));
+    let lines: Vec<String> = entries
+        .map(|waiver| {
+            let often = if waiver.intermittent {
+                ", intermittent"
+            } else {
+                ""
+            };
+            format!(
+                "{} ({}, until {}): cards {}, drivers {}{often}",
+                waiver.reason,
+                waiver.link,
+                waiver.expires,
+                waiver.cards.join(", "),
+                waiver.drivers
+            )
+        })
+        .collect();
+    section(&mut text, "waived", &lines);
     text
 }
 

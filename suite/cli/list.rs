@@ -6,18 +6,24 @@ use super::args::Format;
 use super::output::{self, Answer, Outcome};
 use crate::runner::PlannedCase;
 use crate::spec::model::AxisValue;
+use crate::spec::waivers::{Waiver, Waivers};
 
 /// Exit code when nothing is selected, as of a run.
 const NOTHING: u8 = 4;
 
 /// `heading`: what chose them, for the JSON document.
-pub(super) fn list(cases: &[PlannedCase], heading: serde_json::Value, format: Format) -> Outcome {
+pub(super) fn list(
+    cases: &[PlannedCase],
+    waivers: &Waivers,
+    heading: serde_json::Value,
+    format: Format,
+) -> Outcome {
     let code = if cases.is_empty() { NOTHING } else { 0 };
     let answer = match format {
         Format::Json => {
             let mut document = json!({"schema": "cuda-gates.list/1.0"});
             document["run"] = heading;
-            document["cases"] = cases.iter().map(as_json).collect();
+            document["cases"] = cases.iter().map(|case| as_json(case, waivers)).collect();
             output::json(&document)
         }
         Format::Text => {
@@ -29,13 +35,19 @@ pub(super) fn list(cases: &[PlannedCase], heading: serde_json::Value, format: Fo
     Ok(Answer { code, ..answer })
 }
 
-fn as_json(planned: &PlannedCase) -> serde_json::Value {
+fn as_json(planned: &PlannedCase, waivers: &Waivers) -> serde_json::Value {
     let case = &planned.case;
     let params: serde_json::Map<String, serde_json::Value> = case
         .params
         .iter()
         .map(|(axis, value)| (axis.clone(), axis_json(value)))
         .collect();
+    // Whether one holds here is known once a device is open.
+    let waivers = waivers
+        .entries
+        .iter()
+        .filter(|waiver| waiver.names(&case.id));
+    let waivers: Vec<serde_json::Value> = waivers.map(waiver_json).collect();
     json!({
         "id": case.id,
         "suite": case.suite,
@@ -45,6 +57,19 @@ fn as_json(planned: &PlannedCase) -> serde_json::Value {
         "image": case.image,
         "params": params,
         "skip": planned.decided,
+        "waivers": waivers,
+    })
+}
+
+fn waiver_json(waiver: &Waiver) -> serde_json::Value {
+    json!({
+        "cases": waiver.cases,
+        "cards": waiver.cards,
+        "drivers": waiver.drivers.to_string(),
+        "reason": waiver.reason,
+        "link": waiver.link,
+        "expires": waiver.expires,
+        "intermittent": waiver.intermittent,
     })
 }
 

@@ -32,7 +32,7 @@ use folders::Found;
 use output::{Answer, Failure, Outcome};
 
 use crate::expr::Engine;
-use crate::runner::{self, Options, Planned};
+use crate::runner::{self, Options, Planned, Selection};
 use crate::worker::sources::Sources;
 use crate::{case, plan, spec};
 
@@ -77,6 +77,7 @@ fn answer(command: Command, environment: Options) -> Outcome {
         Command::Schema { document } => Ok(match document {
             Document::Suite => output::json(&spec::schema()),
             Document::Report => Answer::from(crate::report::schema()),
+            Document::Waivers => output::json(&spec::waivers_schema()),
             Document::Mutation => Answer::from(crate::mutate::schema()),
         }),
         Command::Kernels { command } => kernels::run(command, environment.kernels),
@@ -84,6 +85,24 @@ fn answer(command: Command, environment: Options) -> Outcome {
         Command::Report { command } => match command {
             args::Report::List { reports, format } => {
                 report::list(reports.unwrap_or(environment.reports), format)
+            }
+            args::Report::Close {
+                run,
+                filters,
+                exact,
+                skip,
+                reports,
+                folders,
+                format,
+            } => {
+                let mut options = folders.resolve(environment);
+                options.reports = reports.unwrap_or(options.reports);
+                options.selection = Selection {
+                    filters,
+                    exact,
+                    skip,
+                };
+                report::close(run.as_deref(), &options, format)
             }
             args::Report::Show {
                 run,
@@ -111,12 +130,16 @@ fn list_cases(choices: Choices, environment: Options, format: Format) -> Outcome
         "profile": planned.profile,
         "images": planned.images,
     });
-    list::list(&planned.select(&options.selection), heading, format)
+    let cases = planned.select(&options.selection);
+    list::list(&cases, &planned.waivers, heading, format)
 }
 
 fn explain_case(id: &str, folders: Folders, environment: Options) -> Outcome {
     let Sources {
-        suites, catalog, ..
+        suites,
+        catalog,
+        waivers,
+        ..
     } = Found::of(folders, environment).sources()?;
     let case = case::find(&suites, id);
     let suite = case
@@ -129,5 +152,7 @@ fn explain_case(id: &str, folders: Folders, environment: Options) -> Outcome {
     };
     let prepared = plan::build(suite, &case, &catalog, &Engine::new())
         .map_err(|fault| Failure::usage(format!("{id}: {fault}")))?;
-    Ok(explain::explain(suite, &case, &prepared, &catalog).into())
+    let mut text = explain::explain(suite, &case, &prepared, &catalog);
+    text.push_str(&explain::waived(&waivers, &case));
+    Ok(text.into())
 }

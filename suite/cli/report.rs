@@ -9,7 +9,11 @@ use super::output::{self, Answer, Failure, Outcome};
 use super::table::columns;
 use crate::archive::{Listed, Loaded, State, Store};
 use crate::report::{Redactor, summary_markdown, summary_text, to_json};
-use crate::runner::width;
+use crate::runner::{self, CloseError, Options, width};
+
+/// Below a run that nobody has judged as a whole.
+const MANY: &str = "A run of many processes: the results that are there. `cuda-gates report close` judges it as \
+                    one.\n";
 
 pub(super) fn list(reports: PathBuf, format: Format) -> Outcome {
     let store = Store::open(reports);
@@ -89,6 +93,29 @@ pub(super) fn load(run: Option<&str>, reports: PathBuf, redact: bool) -> Result<
     Ok(loaded)
 }
 
+/// Closes a run, the newest when none is named, and shows its report; the exit code is its verdict's.
+pub(super) fn close(run: Option<&str>, options: &Options, format: ShowFormat) -> Outcome {
+    let found = load(run, options.reports.clone(), false)?;
+    let closed = runner::close(&found, options).map_err(|error| match error {
+        CloseError::Archive(error) => Failure::from(error),
+        other => Failure::usage(other),
+    })?;
+    let loaded = Loaded {
+        path: closed.folder,
+        state: match closed.report.run.complete {
+            true => State::Complete,
+            false => State::Incomplete,
+        },
+        report: closed.report,
+        broken_lines: 0,
+    };
+    let answer = show(&loaded, format)?;
+    Ok(Answer {
+        code: closed.verdict.exit_code(),
+        ..answer
+    })
+}
+
 pub(super) fn show(loaded: &Loaded, format: ShowFormat) -> Outcome {
     let report = &loaded.report;
     Ok(Answer::from(match format {
@@ -96,8 +123,8 @@ pub(super) fn show(loaded: &Loaded, format: ShowFormat) -> Outcome {
         ShowFormat::Markdown => summary_markdown(report),
         ShowFormat::Text => {
             let mut text = summary_text(report, width(), Some(Path::new(&loaded.path)));
-            if report.run.joined {
-                text.push_str("A run of many processes: the results that are there.\n");
+            if report.run.joined && report.run.finished.is_none() {
+                text.push_str(MANY);
             } else if loaded.state != State::Complete {
                 text.push_str("This run did not reach its end: its results so far.\n");
             }

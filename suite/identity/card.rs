@@ -196,6 +196,24 @@ pub(super) fn live(nvml: &Nvml, device: &Device<'_>) -> BTreeMap<String, Field> 
     live
 }
 
+/// Some of the fields that change, by name.
+pub(super) fn some<'n>(
+    nvml: &Nvml,
+    device: &Device<'_>,
+    names: impl Iterator<Item = &'n str>,
+) -> BTreeMap<String, Field> {
+    let read = |name: &str| match name {
+        "remapped_rows" => Some(field(remapped_rows(nvml, device))),
+        _ => {
+            let (_, read) = CHANGING.iter().find(|(known, _)| *known == name)?;
+            Some(read(device))
+        }
+    };
+    names
+        .filter_map(|name| Some((name.to_owned(), read(name)?)))
+        .collect()
+}
+
 fn read(table: &[(&str, Read)], device: &Device<'_>) -> BTreeMap<String, Field> {
     table
         .iter()

@@ -18,13 +18,14 @@ use crate::terms::ReasonKind;
 mod bounded;
 mod card;
 mod field;
+mod health;
 mod machine;
 mod nvml;
 mod xid;
 
 pub use field::Field;
+pub use health::{CONDITIONS, COUNTS, Change, HealthWatch, Reading, changes};
 pub use machine::{host, toolchain};
-pub use xid::XidWatch;
 
 /// What NVML says at one time. Units are the last part of a field's name.
 #[derive(Clone, Debug, PartialEq)]

@@ -23,7 +23,7 @@ fn without_nvml_every_field_says_why() {
         assert_eq!(field, &Field::Unavailable(why.message.clone()));
     }
     assert_eq!(
-        XidWatch::start(None).finish(),
+        HealthWatch::start(None).finish(),
         Field::Unavailable(why.message)
     );
 }
@@ -102,7 +102,7 @@ fn a_cards_identity_is_that_of_the_cuda_device() {
             identity.driver_version,
             kernel_driver_version(Path::new("/proc"))
         );
-        println!("Xid: {:?}", XidWatch::start(uuid).finish());
+        println!("Xid: {:?}", HealthWatch::start(uuid).finish());
     }
     let absent = read(Some("GPU-00000000-0000-0000-0000-000000000000"));
     assert!(

@@ -203,7 +203,8 @@ impl<'a> Runs<'a, '_> {
             | Check::Sorted { run, .. }
             | Check::Permutation { run, .. }
             | Check::Near { run, .. }
-            | Check::Assert { run, .. } => {
+            | Check::Assert { run, .. }
+            | Check::Health { run } => {
                 let (steps, reads) = self.checked(run, gate)?;
                 Work::Once { steps, reads }
             }

@@ -202,6 +202,7 @@ pub fn suite(n: i64) -> Suite {
         buffers: IndexMap::new(),
         pipelines: IndexMap::new(),
         gates: IndexMap::new(),
+        must_run: Default::default(),
         tables: IndexMap::new(),
     }
 }

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::record::{
-    CaseRecord, DeviceRecord, Report, RunRecord, SCHEMA, SuiteRecord, TableRecord, Totals,
+    CaseRecord, DeviceRecord, Report, RunRecord, SCHEMA, Skips, SuiteRecord, TableRecord, Totals,
 };
-use crate::terms::{DeviceKind, Outcome};
+use crate::terms::{DeviceKind, Outcome, ReasonKind};
 
 /// Everything of a record but its cases: what is known when a run starts, completed when it ends.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,6 +44,9 @@ impl Facts {
                 complete: true,
                 filtered: false,
                 joined: false,
+                images: Vec::new(),
+                problems: Vec::new(),
+                waivers: Vec::new(),
                 environment: BTreeMap::new(),
                 schedules: None,
                 work_ms: 1500.0,
@@ -94,13 +97,18 @@ impl Totals {
     pub fn of<'a>(cases: impl IntoIterator<Item = &'a CaseRecord>) -> Self {
         let mut totals = Self::default();
         for case in cases {
-            totals.add(case.outcome);
+            totals.add(case);
         }
         totals
     }
 
-    pub fn add(&mut self, outcome: Outcome) {
-        *match outcome {
+    pub fn add(&mut self, case: &CaseRecord) {
+        if case.outcome == Outcome::Skip
+            && let Some(reason) = &case.reason
+        {
+            self.skips.add(reason.kind);
+        }
+        *match case.outcome {
             Outcome::Pass => &mut self.pass,
             Outcome::Fail => &mut self.fail,
             Outcome::Skip => &mut self.skip,
@@ -129,5 +137,36 @@ impl Totals {
             many => line.push_str(&format!(", {many} errors")),
         }
         line
+    }
+}
+
+impl Skips {
+    fn add(&mut self, kind: ReasonKind) {
+        match kind {
+            ReasonKind::Unsupported => self.unsupported += 1,
+            ReasonKind::Deselected => self.deselected += 1,
+            ReasonKind::NeedsHardware => self.needs_hardware += 1,
+            ReasonKind::BuiltWithout => self.built_without += 1,
+            // No skip has such a reason.
+            ReasonKind::Environment
+            | ReasonKind::KernelFault
+            | ReasonKind::Hang
+            | ReasonKind::Setup => {}
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Each kind that there is, by its name, with its count.
+    pub fn each(&self) -> impl Iterator<Item = (ReasonKind, usize)> {
+        let kinds = [
+            (ReasonKind::Unsupported, self.unsupported),
+            (ReasonKind::Deselected, self.deselected),
+            (ReasonKind::NeedsHardware, self.needs_hardware),
+            (ReasonKind::BuiltWithout, self.built_without),
+        ];
+        kinds.into_iter().filter(|(_, count)| *count > 0)
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use indexmap::IndexMap;
 use quick_junit::{NonSuccessKind, TestCase, TestCaseStatus, TestSuite};
 
-use super::record::{CaseRecord, Report};
+use super::record::{CaseRecord, Report, RunProblem, RunRule, Totals};
 use crate::terms::Outcome;
 
 /// `junit.xml`. A waived case counts as skipped, with its reason.
@@ -25,10 +25,34 @@ pub fn junit_xml(report: &Report) -> Result<String, quick_junit::SerializeError>
         for (key, value) in properties(report) {
             suite.add_property((key, value.as_str()));
         }
+        for (kind, count) in Totals::of(cases.iter().copied()).skips.each() {
+            let name = format!("skipped: {kind}");
+            suite.add_property((name.as_str(), count.to_string().as_str()));
+        }
         suite.add_test_cases(cases.into_iter().map(test_case));
         junit.add_test_suite(suite);
     }
+    if !report.run.problems.is_empty() {
+        junit.add_test_suite(of_run(&report.run.problems));
+    }
     junit.to_string()
+}
+
+/// Rules for whole runs, each broken one a failed test: a run that breaks one does not pass.
+fn of_run(problems: &[RunProblem]) -> TestSuite {
+    let mut suite = TestSuite::new("the run as a whole");
+    let mut places: IndexMap<RunRule, usize> = IndexMap::new();
+    for problem in problems {
+        let place = places.entry(problem.rule).or_default();
+        *place += 1;
+        let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+        status.set_type(problem.rule.name());
+        status.set_message(xml_text(&problem.message));
+        let mut test = TestCase::new(format!("run::{}::{place}", problem.rule), status);
+        test.set_classname("run");
+        suite.add_test_case(test);
+    }
+    suite
 }
 
 fn properties(report: &Report) -> Vec<(&'static str, String)> {
@@ -60,10 +84,11 @@ fn test_case(case: &CaseRecord) -> TestCase {
     };
     let status = kind.map_or_else(TestCaseStatus::success, |mut status| {
         let finding = case.findings.first();
-        let (ty, message) = match (&case.reason, finding) {
-            (Some(reason), _) => (reason.kind.name(), reason.message.clone()),
-            (None, Some(finding)) => (finding.kind.name(), finding.message.clone()),
-            (None, None) => (case.outcome.name(), String::new()),
+        let (ty, message) = match (&case.waiver, &case.reason, finding) {
+            (Some(waiver), ..) => (case.outcome.name(), waiver.to_string()),
+            (None, Some(reason), _) => (reason.kind.name(), reason.message.clone()),
+            (None, None, Some(finding)) => (finding.kind.name(), finding.message.clone()),
+            (None, None, None) => (case.outcome.name(), String::new()),
         };
         status.set_type(ty);
         status.set_message(xml_text(&message));
@@ -88,6 +113,9 @@ fn description(case: &CaseRecord) -> String {
         for line in &finding.detail {
             text.push_str(&format!("  {line}\n"));
         }
+    }
+    if let Some(health) = &case.health {
+        text.push_str(&format!("health: {health}\n"));
     }
     if let Some(scheduled) = &case.scheduled {
         text.push_str(&format!("{scheduled}\n"));

@@ -23,6 +23,12 @@ pub fn summary_markdown(report: &Report) -> String {
         header.push_str(&format!("- {label}: {}\n", inline(text)));
     }
     out.push(&header);
+    if !summary.problems.is_empty() {
+        out.push("\n### The run as a whole\n\n");
+    }
+    for problem in &summary.problems {
+        out.push(&format!("- {}\n", inline(problem)));
+    }
     out.push(&troubles(&summary.troubles));
     for gates in &summary.gates {
         let (columns, labels) = gates.columns();
@@ -34,6 +40,13 @@ pub fn summary_markdown(report: &Report) -> String {
     }
     for grid in &summary.grids {
         out.push(&show_grid(grid));
+    }
+    if !summary.waived.is_empty() {
+        let mut waived = String::from("\n");
+        for (why, count) in &summary.waived {
+            waived.push_str(&format!("- {count} waived: {}\n", inline(why)));
+        }
+        out.push(&waived);
     }
     if !summary.skips.is_empty() {
         let mut skips = String::from("\n");

@@ -12,12 +12,14 @@
 //! ```
 
 mod assemble;
+mod health;
 mod json;
 pub mod junit;
 mod markdown;
 pub mod plot;
 pub mod record;
 mod redact;
+mod ruled;
 mod schedules;
 mod summary;
 pub mod tables;

@@ -15,6 +15,9 @@ use crate::identity::Field;
 use crate::outcome::{Finding, Reason};
 use crate::terms::{ImageKind, Outcome, Scale};
 
+pub use super::health::{ChangeRecord, HealthRecord};
+pub use super::ruled::{CaseWaiver, RunProblem, RunRule, WaiverRecord, WaiverState};
+
 pub const SCHEMA: &str = "cuda-gates.report/1.0";
 
 /// The result of one case: one line of `results.jsonl`, one entry of `report.json`'s `cases`.
@@ -41,6 +44,12 @@ pub struct CaseRecord {
     pub reason: Option<Reason>,
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub findings: Vec<Finding>,
+    /// Of a waived case: why, and until when.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub waiver: Option<CaseWaiver>,
+    /// Of a case that ran on a card.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub health: Option<HealthRecord>,
     /// Shown, never gated.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub reported: BTreeMap<String, serde_json::Value>,
@@ -227,6 +236,9 @@ pub struct RunRecord {
     pub started: String,
     pub finished: Option<String>,
     pub profile: String,
+    /// Empty in records from before they were told.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub images: Vec<ImageKind>,
     /// Every selected case has its result.
     pub complete: bool,
     /// A filter or exact name chose among the cases.
@@ -239,6 +251,12 @@ pub struct RunRecord {
     /// Schedules of the simulated device, where more than the fair one was asked for.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub schedules: Option<SchedulesRecord>,
+    /// Rules for whole runs that this one broke. A filtered run is held to none.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub problems: Vec<RunProblem>,
+    /// What became of each waiver; of a filtered run, those that waived.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub waivers: Vec<WaiverRecord>,
     /// From the first allocation to the last verdict, without process start and context creation.
     pub work_ms: f64,
     /// The whole run.
@@ -282,4 +300,18 @@ pub struct Totals {
     pub skip: usize,
     pub waived: usize,
     pub error: usize,
+    /// `skip`, by kind.
+    #[serde(skip_serializing_if = "Skips::is_empty", default)]
+    pub skips: Skips,
+}
+
+/// Skipped cases by the kind of their reason.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Skips {
+    /// Unsupported by the device.
+    pub unsupported: usize,
+    pub deselected: usize,
+    pub needs_hardware: usize,
+    pub built_without: usize,
 }

@@ -28,6 +28,19 @@ pub fn summary_text(report: &Report, width: usize, folder: Option<&Path>) -> Str
     if let Some(folder) = folder {
         line(&mut out, &format!("  folder  {}", folder.display()));
     }
+    if !summary.problems.is_empty() {
+        line(&mut out, "");
+    }
+    for problem in summary.problems.iter().take(TROUBLES_MAX) {
+        line(&mut out, &format!("RUN   {problem}"));
+    }
+    if summary.problems.len() > TROUBLES_MAX {
+        let more = summary.problems.len() - TROUBLES_MAX;
+        line(
+            &mut out,
+            &format!("      … {more} more, all in report.json"),
+        );
+    }
     for trouble in summary.troubles.iter().take(TROUBLES_MAX) {
         line(&mut out, "");
         show_trouble(&mut out, trouble);
@@ -42,6 +55,12 @@ pub fn summary_text(report: &Report, width: usize, folder: Option<&Path>) -> Str
     for grid in &summary.grids {
         line(&mut out, "");
         show_grid(&mut out, grid, width);
+    }
+    if !summary.waived.is_empty() {
+        line(&mut out, "");
+        for (why, count) in &summary.waived {
+            line(&mut out, &format!("{count} waived: {why}"));
+        }
     }
     if !summary.skips.is_empty() {
         line(&mut out, "");

@@ -88,9 +88,10 @@ fn trial(planned: &PlannedCase, judge: Arc<dyn Judge>) -> Trial {
 fn completion(record: &CaseRecord) -> Result<Completion, Failed> {
     match record.outcome {
         Outcome::Pass => Ok(Completion::Completed),
-        Outcome::Skip | Outcome::Waived => Ok(match &record.reason {
-            Some(reason) => Completion::ignored_with(reason),
-            None => Completion::ignored_with(record.outcome),
+        Outcome::Skip | Outcome::Waived => Ok(match (&record.waiver, &record.reason) {
+            (Some(waiver), _) => Completion::ignored_with(format!("waived: {waiver}")),
+            (None, Some(reason)) => Completion::ignored_with(reason),
+            (None, None) => Completion::ignored_with(record.outcome),
         }),
         Outcome::Fail | Outcome::Error => {
             // The line that nextest's JUnit takes for the message.

@@ -12,26 +12,31 @@
 
 mod blank;
 mod choice;
+mod close;
 mod direct;
 mod fleet;
 pub mod harness;
+mod health;
 mod options;
 mod planned;
 mod progress;
 mod recorder;
 mod repro;
+mod rules;
 mod schedules;
 mod session;
 mod start;
 mod tables;
 mod text;
 mod verdict;
+mod waiving;
 
 use crate::case::Case;
 use crate::outcome::Reason;
 use crate::report::record::CaseRecord;
 
 pub use choice::Chosen;
+pub use close::{CloseError, Closed, close};
 pub use options::{
     DEFAULT_TIMEOUT, DeviceChoice, Options, Selection, UsageError, parse_count, parse_images,
     parse_profile, parse_seed, parse_timeout,
@@ -42,6 +47,7 @@ pub(crate) use start::width;
 pub use start::{gates, run};
 pub use text::refusal;
 pub use verdict::Verdict;
+pub use waiving::day;
 
 /// A selected case, and what is known of it before any device is opened.
 #[derive(Clone, Debug, PartialEq, Eq)]

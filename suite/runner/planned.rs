@@ -10,6 +10,7 @@ use crate::image::Catalog;
 use crate::image::native::{Native, on_simulator};
 use crate::outcome::Reason;
 use crate::spec::model::Suite;
+use crate::spec::waivers::Waivers;
 use crate::terms::{DeviceKind, ImageKind, Profile, ReasonKind};
 use crate::worker::WorkerConfig;
 use crate::worker::sources::{self, Sources};
@@ -20,6 +21,7 @@ pub struct Planned {
     pub profile: Profile,
     pub images: Vec<ImageKind>,
     pub suites: Vec<Suite>,
+    pub waivers: Waivers,
     pub catalog: Catalog,
     pub cases: Vec<PlannedCase>,
     pub worker: WorkerConfig,
@@ -66,6 +68,7 @@ impl Planned {
             .unwrap_or_else(|| chosen.default_images());
         let Sources {
             suites,
+            waivers,
             catalog,
             sass,
         } = sources;
@@ -86,6 +89,7 @@ impl Planned {
             profile,
             images,
             suites,
+            waivers,
             catalog,
             worker,
         })

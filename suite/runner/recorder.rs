@@ -107,6 +107,7 @@ impl Recorder {
             bare.reported.clear();
             bare.values.clear();
             bare.kernels.clear();
+            (bare.health, bare.waiver) = (None, None);
             if let Some(reason) = &mut bare.reason {
                 reason.message = "left out: it could not be redacted".to_owned();
             }

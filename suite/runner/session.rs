@@ -1,5 +1,6 @@
 //! One run: its cases, its workers, its records, its verdict.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -7,26 +8,29 @@ use std::time::{Duration, Instant};
 use super::blank::unjudged;
 use super::choice::Chosen;
 use super::direct::Trials;
+use super::health::{self, Monitor};
 use super::recorder::Recorder;
 use super::repro::Repro;
+use super::rules::{self, Whole};
 use super::schedules::decisive;
 use super::tables::Columns;
 use super::text::{STDERR, STDOUT};
 use super::verdict::Verdict;
-use super::{Judge, PlannedCase};
+use super::{Judge, PlannedCase, waiving};
 use crate::archive::{self, Store};
 use crate::case::Case;
 use crate::check;
 use crate::device::cuda::CardLock;
 use crate::expr::Engine;
-use crate::identity::{self, Identity, XidWatch};
+use crate::identity::{self, Field, Identity};
 use crate::outcome::{Fault, Reason};
 use crate::report::record::{
     CaseRecord, DeviceRecord, Report, RunRecord, ScheduledRecord, SpecRecord, SuiteRecord,
 };
 use crate::report::{Facts, tables};
-use crate::spec::model::{Expect, Suite};
-use crate::terms::{DeviceKind, Outcome, Profile, ReasonKind};
+use crate::spec::model::{Check, Expect, Gate, Suite};
+use crate::spec::waivers::Waivers;
+use crate::terms::{DeviceKind, ImageKind, Outcome, Profile, ReasonKind};
 use crate::worker::execute::expected;
 use crate::worker::{Answer, Output, Pool, Reached, Schedules, cleared};
 
@@ -40,7 +44,9 @@ const XID_EVENTS: &str = "xid_events";
 pub(super) struct Parts {
     pub chosen: Chosen,
     pub profile: Profile,
+    pub images: Vec<ImageKind>,
     pub suites: Vec<Suite>,
+    pub waivers: Waivers,
     /// The selected cases, in order.
     pub cases: Vec<PlannedCase>,
     pub filtered: bool,
@@ -66,8 +72,8 @@ pub(super) struct Session {
 struct Begun {
     recorder: Recorder,
     facts: Facts,
-    /// Xid errors since before the first case; none on the simulated device, and where no report is written.
-    xid: Mutex<Option<XidWatch>>,
+    /// None on the simulated device.
+    health: Mutex<Option<Monitor>>,
 }
 
 /// A run that is over.
@@ -83,7 +89,9 @@ pub(super) struct Ended {
 impl Judge for Session {
     fn judge(&self, case: &Case) -> CaseRecord {
         match self.begun() {
-            Ok(begun) => begun.recorder.record(self.run(case)),
+            Ok(begun) => begun
+                .recorder
+                .record(self.waived(begun, self.run(begun, case))),
             Err(reason) => self.with_repro(unjudged(case, Outcome::Error, reason.clone())),
         }
     }
@@ -130,7 +138,7 @@ impl Session {
         Recorder::begin(&parts.store, key, facts.clone(), parts.redact)
             .map(|recorder| Begun {
                 recorder,
-                xid: Mutex::new(self.watch(&facts)),
+                health: Mutex::new(self.watch(&facts)),
                 facts,
             })
             .map_err(|error| Reason::new(ReasonKind::Setup, error.to_string()))
@@ -147,12 +155,15 @@ impl Session {
                 complete: false,
                 filtered: parts.filtered && parts.joined.is_none(),
                 joined: parts.joined.is_some(),
+                images: parts.images.clone(),
+                problems: Vec::new(),
+                waivers: Vec::new(),
                 environment: cleared(),
                 schedules: parts.schedules.record(),
                 work_ms: 0.0,
                 wall_ms: 0.0,
             },
-            suite: suite_record(&parts.suites),
+            suite: suite_record(&parts.suites, &parts.waivers),
             host: identity::host(),
             toolchain: identity::toolchain(),
             device: self.device(unavailable),
@@ -185,21 +196,31 @@ impl Session {
         is_card.then(|| identity::read(uuid))
     }
 
-    fn watch(&self, facts: &Facts) -> Option<XidWatch> {
-        let parts = &self.parts;
-        let watched = parts.chosen.kind() == DeviceKind::Cuda && parts.joined.is_none();
-        watched.then(|| XidWatch::start(uuid_of(&facts.device)))
+    fn watch(&self, facts: &Facts) -> Option<Monitor> {
+        let is_card = self.parts.chosen.kind() == DeviceKind::Cuda;
+        is_card.then(|| Monitor::start(uuid_of(&facts.device)))
+    }
+
+    fn waived(&self, begun: &Begun, mut record: CaseRecord) -> CaseRecord {
+        let device = waiving::on(&begun.facts.device);
+        let today = waiving::day(&self.started);
+        waiving::waive(&self.parts.waivers, device, today, &mut record);
+        record
     }
 
     /// Runs a case in a worker, alone on its card, without recording it.
-    fn run(&self, case: &Case) -> CaseRecord {
+    fn run(&self, begun: &Begun, case: &Case) -> CaseRecord {
         let clock = Instant::now();
         let uuid = self.parts.pool.device().and_then(|info| info.uuid);
         let deadline = clock + CARD_WAIT;
         let lock = uuid.map(|uuid| CardLock::acquire(&uuid, deadline));
-        let answer = match lock.transpose() {
-            Ok(_lock) => self.parts.pool.run(&case.id),
-            Err(fault) => Answer::fault(fault, Output::default()),
+        let lock = lock.transpose();
+        let gate = self.gate(case);
+        let judges_health = gate.filter(|gate| matches!(gate.check, Check::Health { .. }));
+        let before = begun.monitor(|monitor| monitor.before(judges_health.is_some()));
+        let answer = match &lock {
+            Ok(_) => self.parts.pool.run(&case.id),
+            Err(fault) => Answer::fault(fault.clone(), Output::default()),
         };
         let mut record = match answer.result {
             Ok(record) => record,
@@ -211,6 +232,22 @@ impl Session {
             }
         };
         attach(&mut record, answer.output);
+        let exactly = judges_health.is_some() || record.outcome != Outcome::Pass;
+        record.health = before.and_then(|before| {
+            begun.monitor(|monitor| monitor.after(&before, exactly, judges_health.is_some()))
+        });
+        if let Some(gate) = judges_health {
+            record.expected = expected(&gate.expect, self.parts.chosen.kind());
+            health::judge(&mut record, &gate.expect);
+        } else if !exactly
+            && record
+                .health
+                .as_ref()
+                .is_some_and(|h| h.unavailable.is_some())
+        {
+            // The run's own fields say so once.
+            record.health = None;
+        }
         self.with_repro(record)
     }
 
@@ -235,10 +272,13 @@ impl Session {
         record
     }
 
-    fn expectation(&self, case: &Case) -> &Expect {
+    fn gate(&self, case: &Case) -> Option<&Gate> {
         let suite = self.parts.suites.iter().find(|s| s.name == case.suite);
-        let gate = suite.and_then(|suite| suite.gates.get(&case.gate));
-        gate.map_or(&Expect::Pass, |gate| &gate.expect)
+        suite.and_then(|suite| suite.gates.get(&case.gate))
+    }
+
+    fn expectation(&self, case: &Case) -> &Expect {
+        self.gate(case).map_or(&Expect::Pass, |gate| &gate.expect)
     }
 
     fn with_repro(&self, mut record: CaseRecord) -> CaseRecord {
@@ -306,7 +346,8 @@ impl Session {
                 trouble,
             };
         }
-        let facts = self.finished(begun, work, records.len());
+        let facts = self.finished(begun, work, &records);
+        let verdict = verdict.held_to(&facts.run.problems);
         let tables = tables::evaluate(&self.parts.suites, &records, &Columns(Engine::new()));
         let (report, written) = recorder.finish(facts.into_report(records, tables));
         if let Err(error) = written {
@@ -323,21 +364,54 @@ impl Session {
         }
     }
 
-    fn finished(&self, begun: &Begun, work: Duration, records: usize) -> Facts {
+    /// Holds a whole run to its rules; of a filtered one the waivers that waived are told.
+    fn rules(&self, facts: &mut Facts, now: &BTreeMap<String, Field>, records: &[CaseRecord]) {
+        let parts = &self.parts;
+        let whole = Whole {
+            suites: &parts.suites,
+            waivers: &parts.waivers,
+            cases: &parts.cases,
+            records,
+            kind: parts.chosen.kind(),
+            device: waiving::on(&facts.device),
+            today: waiving::day(&self.started),
+        };
+        let mut waivers = whole.waivers();
+        let mut problems = Vec::new();
+        match facts.run.complete && !parts.filtered {
+            true => {
+                problems = whole.problems(&waivers);
+                problems.extend(rules::identity(&facts.device.identity, now));
+            }
+            false => waivers.retain(|waiver| waiver.waived > 0),
+        }
+        (facts.run.waivers, facts.run.problems) = (waivers, problems);
+    }
+
+    fn finished(&self, begun: &Begun, work: Duration, records: &[CaseRecord]) -> Facts {
         let mut facts = begun.facts.clone();
-        facts.device.after = self
-            .identity(uuid_of(&facts.device))
-            .map_or_else(Default::default, |identity| identity.live);
-        let mut xid = begun.xid.lock().unwrap_or_else(PoisonError::into_inner);
-        let events = xid.take().map(XidWatch::finish);
+        let now = self.identity(uuid_of(&facts.device));
+        let (live, now) = now.map_or_else(Default::default, |now| (now.live, now.fields));
+        facts.device.after = live;
+        let mut health = begun.health.lock().unwrap_or_else(PoisonError::into_inner);
+        let events = health.take().map(Monitor::finish);
         let events = events.map(|events| (XID_EVENTS.to_owned(), events));
         facts.device.after.extend(events);
         facts.run.id = begun.recorder.id().to_owned();
         facts.run.finished = Some(archive::now());
-        facts.run.complete = records == self.parts.cases.len();
+        facts.run.complete = records.len() == self.parts.cases.len();
+        self.rules(&mut facts, &now, records);
         facts.run.work_ms = milliseconds(work);
         facts.run.wall_ms = milliseconds(self.clock.elapsed());
         facts
+    }
+}
+
+impl Begun {
+    /// None where nothing watches the card.
+    fn monitor<T>(&self, ask: impl FnOnce(&mut Monitor) -> T) -> Option<T> {
+        let mut health = self.health.lock().unwrap_or_else(PoisonError::into_inner);
+        health.as_mut().map(ask)
     }
 }
 
@@ -345,19 +419,20 @@ fn uuid_of(device: &DeviceRecord) -> Option<&str> {
     device.info.as_ref()?.uuid.as_deref()
 }
 
-/// The suite's version, the commit it was built from, and every spec's hash.
-fn suite_record(suites: &[Suite]) -> SuiteRecord {
+/// The suite's version, the commit it was built from, and the hash of every spec and of the waivers.
+fn suite_record(suites: &[Suite], waivers: &Waivers) -> SuiteRecord {
+    let spec = |path: &str, sha256: &str| SpecRecord {
+        path: path.to_owned(),
+        sha256: sha256.to_owned(),
+    };
+    let suites = suites.iter().map(|suite| spec(&suite.path, &suite.sha256));
+    let waivers = Some(waivers).filter(|waivers| !waivers.path.is_empty());
+    let waivers = waivers.map(|waivers| spec(&waivers.path, &waivers.sha256));
     SuiteRecord {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         commit: option_env!("CUDA_GATES_COMMIT").map(str::to_owned),
         dirty: option_env!("CUDA_GATES_DIRTY").map(|dirty| dirty == "true"),
-        specs: suites
-            .iter()
-            .map(|suite| SpecRecord {
-                path: suite.path.clone(),
-                sha256: suite.sha256.clone(),
-            })
-            .collect(),
+        specs: suites.chain(waivers).collect(),
     }
 }
 

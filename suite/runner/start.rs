@@ -188,7 +188,9 @@ impl Start<'_> {
                 ..self.planned.chosen.clone()
             },
             profile: self.planned.profile,
+            images: self.planned.images.clone(),
             suites: self.planned.suites.clone(),
+            waivers: self.planned.waivers.clone(),
             cases: self.cases.clone(),
             filtered: self.filtered,
             store: Store::open(&self.options.reports),

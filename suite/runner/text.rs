@@ -23,7 +23,9 @@ pub fn refusal(problem: impl std::fmt::Display) -> String {
 pub(super) fn headline(record: &CaseRecord) -> String {
     let finding = record.findings.first().map(ToString::to_string);
     let reason = record.reason.as_ref().map(ToString::to_string);
+    let waiver = record.waiver.as_ref().map(ToString::to_string);
     let what = match record.outcome {
+        Outcome::Waived => waiver.or(reason).or(finding),
         Outcome::Error => reason.or(finding),
         _ => finding.or(reason),
     };
@@ -56,6 +58,9 @@ pub(super) fn explanation(record: &CaseRecord) -> String {
                 ),
             );
         }
+    }
+    if let Some(health) = &record.health {
+        push(&mut text, &format!("  health: {health}"));
     }
     if let Some(scheduled) = &record.scheduled {
         push(&mut text, &format!("  {scheduled}"));

@@ -1,6 +1,6 @@
 //! The verdict of a run, and the exit codes that tell it.
 
-use crate::report::record::CaseRecord;
+use crate::report::record::{CaseRecord, RunProblem};
 use crate::terms::{Outcome, ReasonKind};
 
 /// How a run ended; the first that applies, in this order.
@@ -39,6 +39,14 @@ impl Verdict {
             (false, false, _) => Verdict::Nothing,
             (true, true, _) | (true, _, true) => Verdict::Failed,
             (true, false, false) => Verdict::Passed,
+        }
+    }
+
+    /// A whole run that breaks a rule does not pass.
+    pub fn held_to(self, problems: &[RunProblem]) -> Self {
+        match self {
+            Verdict::Passed if !problems.is_empty() => Verdict::Failed,
+            verdict => verdict,
         }
     }
 

@@ -8,16 +8,14 @@
 //!     reason: an index is never equal to its bound here
 //! ```
 
-use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
+use super::beside;
 use super::fields::Decoder;
 use super::model::Place;
 use super::problem::{Problem, SpecErrors};
-use super::survey::Survey;
 use super::tree::Tree;
-use super::{Kernels, Known, Loader, Names, log, text, tree};
 
 /// A list as read.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,41 +56,14 @@ impl Equivalents {
     /// # Errors
     /// Every problem of the text.
     pub fn parse(path: &str, bytes: &[u8], suite: &str) -> Result<Self, SpecErrors> {
-        let text = text::decode(bytes)
-            .map_err(|(words, mend)| SpecErrors(vec![Problem::of_file(path, words, Some(mend))]))?;
-        let source = log::Source::new(path, text);
-        let mut log = log::Log::new(&source);
-        let tabs = text::refuse_tabs(text, &log);
-        let tree = tree::read(text, tabs, &log);
-        let Some(tree) = tree else {
-            let problems = match log.finish() {
-                none if none.is_empty() => {
-                    let mend = Some("start with `version: 1` and `suite: NAME`".to_owned());
-                    vec![Problem::of_file(path, "the file is empty", mend)]
-                }
-                problems => problems,
-            };
-            return Err(SpecErrors(problems));
-        };
-        log.index(&tree);
-        let loader = Loader::new(&NoKernels, Names::any());
-        let decoder = Decoder {
-            log: &log,
-            engine: &loader.engine,
-            loader: &loader,
-            path,
-            survey: &Survey::default(),
-            used_buffers: RefCell::default(),
-            incomplete: Cell::new(false),
-        };
-        let entries = decoder.equivalents(&tree, suite, text);
-        match (entries, log.finish()) {
-            (Some(entries), problems) if problems.is_empty() => Ok(Self {
-                path: path.to_owned(),
-                entries,
-            }),
-            (_, problems) => Err(SpecErrors(problems)),
-        }
+        let start = "`version: 1` and `suite: NAME`";
+        let entries = beside::decode(path, bytes, start, |decoder, tree, lines| {
+            decoder.equivalents(tree, suite, lines)
+        })?;
+        Ok(Self {
+            path: path.to_owned(),
+            entries,
+        })
     }
 
     /// What is wrong with an entry, at its place in the file.
@@ -105,17 +76,8 @@ impl Equivalents {
     }
 }
 
-/// A list names no kernel files.
-struct NoKernels;
-
-impl Kernels for NoKernels {
-    fn signatures(&self, _module: &str) -> Known {
-        Known::Unknown
-    }
-}
-
 impl Decoder<'_> {
-    fn equivalents(&self, tree: &Tree, suite: &str, text: &str) -> Option<Vec<Equivalent>> {
+    fn equivalents(&self, tree: &Tree, suite: &str, lines: &[&str]) -> Option<Vec<Equivalent>> {
         let what = "a list of mutants";
         let fields = self.fields(tree, what, &["version", "suite", "equivalent"])?;
         if let Some(version) = self.required(&fields, what, "version") {
@@ -132,13 +94,13 @@ impl Decoder<'_> {
         let list = self.list(self.required(&fields, what, "equivalent")?, "`equivalent`")?;
         let mut all = Vec::new();
         for item in list {
-            self.equivalent(item, text, &mut all);
+            self.equivalent(item, lines, &mut all);
         }
         self.refuse_twice(&all);
         Some(all)
     }
 
-    fn equivalent(&self, tree: &Tree, text: &str, all: &mut Vec<Equivalent>) -> Option<()> {
+    fn equivalent(&self, tree: &Tree, lines: &[&str], all: &mut Vec<Equivalent>) -> Option<()> {
         let what = "an entry";
         let fields = self.fields(tree, what, &["mutants", "reason"])?;
         let reason = self.required(&fields, what, "reason");
@@ -153,7 +115,7 @@ impl Decoder<'_> {
                 mutant: id,
                 reason: reason.clone(),
                 place: mutant.place,
-                source_line: text.lines().nth(line).unwrap_or_default().to_owned(),
+                source_line: lines.get(line).copied().unwrap_or_default().to_owned(),
             });
         }
         Some(())

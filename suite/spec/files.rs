@@ -6,9 +6,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::problem::Problem;
-
-/// The file of waivers stands beside the suites and is none.
-const WAIVERS: &str = "waivers.yaml";
+use super::waivers;
 
 /// Bytes of a file that a spec names: tens of millions of numbers.
 const BESIDE_BYTES_MAX: u64 = 256 << 20;
@@ -68,7 +66,7 @@ pub(super) fn suites(dir: &Path) -> Result<Vec<PathBuf>, Vec<Problem>> {
     for entry in fs::read_dir(dir).map_err(unreadable)? {
         let path = entry.map_err(unreadable)?.path();
         let name = path.file_name().unwrap_or_default();
-        if name.as_encoded_bytes().starts_with(b".") || name == WAIVERS || path.is_dir() {
+        if name.as_encoded_bytes().starts_with(b".") || name == waivers::FILE || path.is_dir() {
             continue;
         }
         match path.extension() {

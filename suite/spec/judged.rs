@@ -1,7 +1,7 @@
 //! What a check names: its pipeline, its wanted value, the parts of buffers it reads. The loader's rules, the plan and
 //! the judge all ask here, so that they mean the same.
 
-use super::model::{Check, Row, Slice, Suite, Verify, Want};
+use super::model::{Check, Expect, Gate, Row, Slice, Suite, Verify, Want};
 
 impl Check {
     /// The pipeline it runs; timings run one for each row.
@@ -16,7 +16,8 @@ impl Check {
             | Check::Permutation { run, .. }
             | Check::Near { run, .. }
             | Check::Repeatable { run, .. }
-            | Check::Assert { run, .. } => Some(run),
+            | Check::Assert { run, .. }
+            | Check::Health { run } => Some(run),
             Check::Timings(_) => None,
         }
     }
@@ -34,6 +35,7 @@ impl Check {
             Check::Sorted { .. }
             | Check::Repeatable { .. }
             | Check::Assert { .. }
+            | Check::Health { .. }
             | Check::Timings(_) => None,
         }
     }
@@ -51,7 +53,17 @@ impl Check {
             | Check::Permutation { got, .. }
             | Check::Near { got, .. }
             | Check::Repeatable { got, .. } => vec![got],
-            Check::Assert { .. } | Check::Timings(_) => Vec::new(),
+            Check::Assert { .. } | Check::Health { .. } | Check::Timings(_) => Vec::new(),
+        }
+    }
+}
+
+impl Gate {
+    /// What the process that runs a case holds it to. A card's health is read by another, which judges then.
+    pub fn expect_of_run(&self) -> &Expect {
+        match self.check {
+            Check::Health { .. } => &Expect::Pass,
+            _ => &self.expect,
         }
     }
 }

@@ -15,6 +15,7 @@ pub(super) const SUITE: &[&str] = &[
     "buffers",
     "pipelines",
     "gates",
+    "must_run",
     "tables",
 ];
 pub(super) const BLOCK: &[&str] = &["axes", "inputs", "gates"];
@@ -57,6 +58,7 @@ pub(super) const CHECKS: &[(&str, &[&str])] = &[
     ("near", &["got", "want", "tolerance"]),
     ("repeatable", &["got", "runs"]),
     ("assert", &["that"]),
+    ("health", &[]),
     (
         "timings",
         &["warmups", "runs", "baseline", "rows", "assert"],
@@ -76,6 +78,7 @@ pub(super) const ROW: &[&str] = &[
     "verify",
 ];
 pub(super) const BOUND: &[&str] = &["that", "cards"];
+pub(super) const MUST_RUN: &[&str] = &["cuda", "sim"];
 pub(super) const TABLE: &[&str] = &["over", "columns", "plot"];
 pub(super) const PLOT: &[&str] = &["x", "y", "x_scale", "y_scale", "x_label", "y_label"];
 
@@ -109,3 +112,16 @@ pub(super) const GATE_VALUES: &[&str] = &[
 ];
 /// What an `assert` gate's expression may use beside axes and lets.
 pub(super) const ASSERT_VALUES: &[&str] = &["launches", "dropped_launches"];
+
+/// Of the file of waivers, which stands beside the suites.
+pub(super) const WAIVERS: &[&str] = &["version", "waivers"];
+pub(super) const WAIVER: &[&str] = &[
+    "cases",
+    "cards",
+    "driver",
+    "reason",
+    "link",
+    "expires",
+    "intermittent",
+];
+pub(super) const DRIVERS: &[&str] = &["from", "below"];

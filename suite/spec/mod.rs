@@ -17,6 +17,7 @@
 //! assert!(errors.to_string().contains("x.yaml:1:1: a suite has no `version`"));
 //! ```
 
+mod beside;
 mod decode;
 pub mod equivalents;
 mod events;
@@ -37,6 +38,7 @@ mod text;
 mod tree;
 mod typing;
 mod validate;
+pub mod waivers;
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap};
@@ -52,7 +54,7 @@ use files::Unread;
 use model::Suite;
 
 pub use problem::{Problem, SpecErrors};
-pub use schema::schema;
+pub use schema::{schema, waivers as waivers_schema};
 
 /// The kernels that suites launch.
 pub trait Kernels {

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
 
-use crate::terms::Profile;
+use crate::terms::{DeviceKind, Profile};
 use crate::value::ElementType;
 
 pub use crate::expr::{Expr, Place};
@@ -42,7 +42,25 @@ pub struct Suite {
     pub buffers: IndexMap<String, Buffer>,
     pub pipelines: IndexMap<String, Vec<Step>>,
     pub gates: IndexMap<String, Gate>,
+    /// Gates of which a case must run in every complete run that takes cases of the suite, by device.
+    pub must_run: MustRun,
     pub tables: IndexMap<String, Table>,
+}
+
+/// Gates of which at least one case must have run, neither skipped nor without a device.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MustRun {
+    pub cuda: Vec<String>,
+    pub sim: Vec<String>,
+}
+
+impl MustRun {
+    pub fn on(&self, device: DeviceKind) -> &[String] {
+        match device {
+            DeviceKind::Cuda => &self.cuda,
+            DeviceKind::Sim => &self.sim,
+        }
+    }
 }
 
 /// One block of `cases`: its axes' product, over its gates.

@@ -1,6 +1,7 @@
 //! The binary from outside: exit codes, what it writes and where, and gates that need YAML only.
 
 mod schedules;
+mod waivers;
 
 use std::fs;
 use std::path::{Path, PathBuf};

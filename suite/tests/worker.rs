@@ -200,6 +200,8 @@ fn record(id: &str) -> CaseRecord {
         expected: None,
         reason: None,
         findings: Vec::new(),
+        waiver: None,
+        health: None,
         reported: Default::default(),
         values,
         timings: Default::default(),

@@ -8,6 +8,7 @@ use crate::image::{Catalog, Signature};
 use crate::outcome::{Fault, Reason};
 use crate::plan::Signatures;
 use crate::spec::model::Suite;
+use crate::spec::waivers::{self, Waivers};
 use crate::spec::{self, Known, Names, SpecErrors};
 use crate::{host, input, reference};
 
@@ -21,6 +22,7 @@ const NEAR_MAX: usize = 3;
 /// Everything that describes cases.
 pub struct Sources {
     pub suites: Vec<Suite>,
+    pub waivers: Waivers,
     pub catalog: Catalog,
     /// Whether this executable holds native code at all.
     pub sass: bool,
@@ -32,12 +34,39 @@ pub struct Sources {
 /// Every problem of every spec, rendered; or the folder that cannot be read.
 pub fn load(specs: Option<&Path>, kernels: Option<&Path>) -> Result<Sources, String> {
     let catalog = Catalog::open(kernels).map_err(|error| error.to_string())?;
-    let suites = suites(specs, &catalog).map_err(|errors| errors.render())?;
+    let (suites, waivers) = both(suites(specs, &catalog), waivers(specs))?;
     Ok(Sources {
         suites,
+        waivers,
         catalog,
         sass: option_env!("CUDA_GATES_NVCC").is_some(),
     })
+}
+
+/// The problems of both come at once.
+fn both(
+    suites: Result<Vec<Suite>, SpecErrors>,
+    waivers: Result<Waivers, SpecErrors>,
+) -> Result<(Vec<Suite>, Waivers), String> {
+    match (suites, waivers) {
+        (Ok(suites), Ok(waivers)) => Ok((suites, waivers)),
+        (Err(mut errors), Err(more)) => {
+            errors.0.extend(more.0);
+            Err(errors.render())
+        }
+        (Err(errors), _) | (_, Err(errors)) => Err(errors.render()),
+    }
+}
+
+fn waivers(specs: Option<&Path>) -> Result<Waivers, SpecErrors> {
+    if let Some(folder) = specs {
+        return Waivers::beside(folder);
+    }
+    let embedded = SPECS.iter().find(|(name, _)| *name == waivers::FILE);
+    embedded.map_or_else(
+        || Ok(Waivers::default()),
+        |(name, text)| Waivers::parse(&format!("specs/{name}"), text.as_bytes()),
+    )
 }
 
 fn suites(specs: Option<&Path>, catalog: &Catalog) -> Result<Vec<Suite>, SpecErrors> {
@@ -47,6 +76,7 @@ fn suites(specs: Option<&Path>, catalog: &Catalog) -> Result<Vec<Suite>, SpecErr
     }
     let texts: Vec<(String, &[u8])> = SPECS
         .iter()
+        .filter(|(name, _)| *name != waivers::FILE)
         .map(|(name, text)| (format!("specs/{name}"), text.as_bytes()))
         .collect();
     let texts: Vec<(&str, &[u8])> = texts

@@ -42,6 +42,7 @@ impl Gates {
                 skip,
                 waived,
                 error,
+                skips: _,
             } = row.totals;
             let counts = [pass, fail, skip, waived, error].map(|count| match count {
                 0 => none.to_owned(),
@@ -63,7 +64,7 @@ pub(super) fn of(cases: &[CaseRecord]) -> Vec<Gates> {
     for case in cases {
         let gates = suites.entry(&case.suite).or_default();
         let (expected, totals) = gates.entry(&case.gate).or_default();
-        totals.add(case.outcome);
+        totals.add(case);
         if let Some(expects) = case.expected.as_deref()
             && !expected.contains(&expects)
         {

@@ -9,7 +9,7 @@ mod troubles;
 
 use indexmap::IndexMap;
 
-use super::record::Report;
+use super::record::{CaseRecord, Report};
 use crate::terms::Outcome;
 
 pub(super) use gates::Gates;
@@ -19,12 +19,16 @@ pub(super) use troubles::Trouble;
 pub(super) struct Summary {
     /// Label and text.
     pub header: Vec<(&'static str, String)>,
+    /// Rules for whole runs that this one broke.
+    pub problems: Vec<String>,
     pub troubles: Vec<Trouble>,
     pub gates: Vec<Gates>,
     /// Timing tables, then the suites' own.
     pub grids: Vec<Grid>,
     /// Skip reason → number of cases.
     pub skips: IndexMap<String, usize>,
+    /// Waiver → number of cases.
+    pub waived: IndexMap<String, usize>,
     /// `216 passed, 0 failed, 3 skipped in 1.2 s`.
     pub totals: String,
 }
@@ -39,18 +43,37 @@ impl Summary {
                 .map_or_else(|| "no reason given".to_owned(), |reason| reason.to_string());
             *skips.entry(reason).or_insert(0) += 1;
         }
+        let mut waived = IndexMap::new();
+        for case in report.cases.iter().filter(|c| c.outcome == Outcome::Waived) {
+            *waived.entry(why_waived(case)).or_insert(0) += 1;
+        }
         let mut grids = timings::grids(report);
         let tables = report.tables.iter().filter(|table| !table.rows.is_empty());
         grids.extend(tables.map(grid::of_table));
         Self {
             header: header::lines(report),
+            problems: report
+                .run
+                .problems
+                .iter()
+                .map(ToString::to_string)
+                .collect(),
             troubles: troubles::of(&report.cases),
             gates: gates::of(&report.cases),
             grids,
             skips,
+            waived,
             totals: totals(report),
         }
     }
+}
+
+fn why_waived(case: &CaseRecord) -> String {
+    let waiver = case.waiver.as_ref().map(ToString::to_string);
+    let reason = case.reason.as_ref().map(ToString::to_string);
+    waiver
+        .or(reason)
+        .unwrap_or_else(|| "no reason given".to_owned())
 }
 
 fn totals(report: &Report) -> String {

@@ -66,6 +66,11 @@ fn trouble(case: &CaseRecord) -> Trouble {
         let more = case.findings.len() - FINDINGS_MAX;
         lines.push(format!("… {more} more findings in report.json"));
     }
+    lines.extend(
+        case.health
+            .as_ref()
+            .map(|health| format!("health: {health}")),
+    );
     lines.extend(case.scheduled.map(|scheduled| scheduled.to_string()));
     Trouble {
         outcome: case.outcome,

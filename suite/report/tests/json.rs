@@ -6,7 +6,7 @@ use std::path::Path;
 use super::super::{ReadError, case_from_line, case_to_line, from_json, schema, to_json};
 use super::{case, empty, failing, passing, simulated};
 use crate::report::record::Totals;
-use crate::terms::Outcome;
+use crate::terms::{Outcome, ReasonKind};
 
 #[test]
 fn every_record_survives_the_round_trip() {
@@ -89,10 +89,15 @@ fn totals_count_each_outcome_once() {
             fail: 2,
             skip: 0,
             waived: 1,
-            error: 2
+            error: 2,
+            ..Totals::default()
         }
     );
     assert_eq!(totals.all(), 6);
+    let skips = simulated().totals.skips;
+    assert_eq!(skips.needs_hardware, 1);
+    let each: Vec<_> = skips.each().collect();
+    assert_eq!(each, [(ReasonKind::NeedsHardware, 1)]);
     assert_eq!(
         totals.line(),
         "1 passed, 2 failed, 0 skipped, 1 waived, 2 errors"

@@ -11,7 +11,10 @@ use indexmap::IndexMap;
 use serde_json::{Value, json};
 
 use super::Facts;
-use super::record::{CaseRecord, KernelRecord, Report, TableRecord, Timing};
+use super::record::{
+    CaseRecord, CaseWaiver, ChangeRecord, HealthRecord, KernelRecord, Report, RunProblem, RunRule,
+    TableRecord, Timing, WaiverRecord, WaiverState,
+};
 use crate::device::DeviceInfo;
 use crate::identity::Field;
 use crate::outcome::{Finding, Reason, Site};
@@ -43,6 +46,8 @@ pub(crate) fn case(gate: &str, keep: i64, outcome: Outcome) -> CaseRecord {
         expected: None,
         reason: None,
         findings: Vec::new(),
+        waiver: None,
+        health: None,
         reported: BTreeMap::new(),
         values: BTreeMap::from([("launches".to_owned(), json!(7))]),
         timings: IndexMap::new(),
@@ -205,9 +210,48 @@ fn failing() -> Report {
         cases.push(error);
     }
     let mut waived = case("multiset", 26, Outcome::Waived);
-    waived.reason = Some(Reason::new(ReasonKind::Unsupported, "known on this driver"));
+    waived.findings.push(Finding::new(
+        FindingKind::Multiset,
+        "2 elements are missing",
+    ));
+    waived.waiver = Some(CaseWaiver {
+        waives: Outcome::Fail,
+        cases: "compaction::multiset::*".to_owned(),
+        reason: "known on this driver".to_owned(),
+        link: "https://example.com/bugs/1".to_owned(),
+        expires: "2027-01-31".to_owned(),
+    });
     cases.push(waived);
-    on_h200().into_report(cases, Vec::new())
+    cases[1].health = Some(HealthRecord {
+        after: BTreeMap::from([("temperature_c".to_owned(), Field::Value(json!(84)))]),
+        changed: BTreeMap::from([(
+            "ecc_uncorrected_volatile".to_owned(),
+            ChangeRecord {
+                before: json!(0),
+                after: json!(1),
+            },
+        )]),
+        xid_events: vec![json!(48)],
+        unavailable: None,
+    });
+    let mut facts = on_h200();
+    facts.run.problems = vec![RunProblem {
+        rule: RunRule::MustRun,
+        message: "compaction::atomic_count must run on cuda".to_owned(),
+    }];
+    facts.run.waivers = vec![WaiverRecord {
+        cases: "compaction::multiset::*".to_owned(),
+        cards: vec!["NVIDIA H200".to_owned()],
+        drivers: "from 580".to_owned(),
+        reason: "known on this driver".to_owned(),
+        link: "https://example.com/bugs/1".to_owned(),
+        expires: "2027-01-31".to_owned(),
+        intermittent: false,
+        state: WaiverState::Waived,
+        waived: 1,
+        passed: 0,
+    }];
+    facts.into_report(cases, Vec::new())
 }
 
 fn simulated() -> Report {

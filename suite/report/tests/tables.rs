@@ -70,6 +70,7 @@ fn suite(over: &str, columns: &[(&str, &str)]) -> Suite {
         buffers: IndexMap::new(),
         pipelines: IndexMap::new(),
         gates: IndexMap::new(),
+        must_run: Default::default(),
         tables: IndexMap::from([(
             "sweep".to_owned(),
             Table {

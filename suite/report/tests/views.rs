@@ -225,7 +225,7 @@ fn hostile_text_stays_text() {
 fn junit_counts_agree_with_the_record() {
     let xml = junit_xml(&failing()).unwrap();
     let junit = quick_junit::Report::deserialize_from_str(&xml).expect("well-formed");
-    assert_eq!((junit.tests, junit.failures, junit.errors), (6, 2, 2));
+    assert_eq!((junit.tests, junit.failures, junit.errors), (7, 3, 2));
     let skipped = |t: &&quick_junit::TestCase| {
         matches!(t.status, quick_junit::TestCaseStatus::Skipped { .. })
     };
@@ -239,6 +239,11 @@ fn junit_counts_agree_with_the_record() {
         "the waived one"
     );
     assert_eq!(junit.test_suites[0].name.as_str(), "compaction");
+    let of_run = &junit.test_suites[1];
+    assert_eq!(
+        (of_run.name.as_str(), of_run.failures),
+        ("the run as a whole", 1)
+    );
 }
 
 #[test]

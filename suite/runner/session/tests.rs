@@ -85,6 +85,7 @@ fn suite() -> Suite {
         buffers: IndexMap::new(),
         pipelines: IndexMap::new(),
         gates: IndexMap::from([("hang_expected".to_owned(), gate)]),
+        must_run: Default::default(),
         tables: IndexMap::new(),
     }
 }
@@ -122,7 +123,9 @@ fn session_under(schedules: Schedules, reports: &Path, hello: &str, gates: &[&st
             found: None,
         },
         profile: Profile::Quick,
+        images: vec![ImageKind::Jit],
         suites: vec![suite()],
+        waivers: Waivers::default(),
         cases: gates
             .iter()
             .map(|gate| PlannedCase {
@@ -314,4 +317,52 @@ fn processes_that_share_a_key_share_one_incomplete_run() {
     assert_eq!(listed.len(), 1);
     assert_eq!(listed[0].state, State::Incomplete);
     assert_eq!((listed[0].totals.pass, listed[0].totals.fail), (1, 1));
+}
+
+const WAIVERS: &str = "version: 1
+waivers:
+  - {cases: 's::fail*', cards: script, reason: known, link: 'https://a.b/1', expires: 9999-12-31}
+  - {cases: 's::hang*', cards: script, driver: {from: 1}, reason: no driver here, link: 'https://a.b/2',
+     expires: 9999-12-31}
+";
+
+fn waived(reports: &Path, filtered: bool, gates: &[&str]) -> Ended {
+    let mut session = session(reports, READY, gates);
+    session.parts.waivers = Waivers::parse("waivers.yaml", WAIVERS.as_bytes()).unwrap();
+    session.parts.filtered = filtered;
+    direct::run(&session, 1, false);
+    session.finish()
+}
+
+#[test]
+fn a_known_failure_is_waived_and_another_is_not() {
+    let reports = tempfile::tempdir().unwrap();
+    let ended = waived(reports.path(), true, &["a", "fail", "hang"]);
+    assert_eq!(ended.verdict, Verdict::Failed, "the hang is of no driver");
+    let report = ended.report.unwrap();
+    let outcomes: Vec<Outcome> = report.cases.iter().map(|case| case.outcome).collect();
+    assert_eq!(outcomes, [Outcome::Pass, Outcome::Waived, Outcome::Error]);
+    let waiver = report.cases[1].waiver.as_ref().unwrap();
+    assert_eq!(
+        (waiver.waives, waiver.reason.as_str()),
+        (Outcome::Fail, "known")
+    );
+    assert_eq!(report.run.waivers.len(), 1);
+    assert_eq!(report.run.waivers[0].waived, 1);
+    assert_eq!(report.suite.specs[1].path, "waivers.yaml");
+    let reports = tempfile::tempdir().unwrap();
+    let ended = waived(reports.path(), true, &["a", "fail"]);
+    assert_eq!(ended.verdict, Verdict::Passed);
+}
+
+#[test]
+fn a_whole_run_is_held_to_its_rules_and_a_filtered_one_is_not() {
+    // The suite has no cases, so that no waiver's pattern is the name of one.
+    for (filtered, verdict) in [(true, Verdict::Passed), (false, Verdict::Failed)] {
+        let reports = tempfile::tempdir().unwrap();
+        let ended = waived(reports.path(), filtered, &["a"]);
+        assert_eq!(ended.verdict, verdict);
+        let problems = ended.report.unwrap().run.problems;
+        assert_eq!(problems.is_empty(), filtered, "{problems:?}");
+    }
 }

@@ -27,6 +27,9 @@ impl Decoder<'_> {
                 run: run?,
             });
         }
+        if check == "health" {
+            return Some(Check::Health { run: run? });
+        }
         let got = self.required(fields, &what, "got");
         let got = got.and_then(|tree| self.slice(tree, Use::Result));
         match check {

@@ -23,11 +23,12 @@ impl Decoder<'_> {
         if let Some((check, own)) = own {
             let mut keys = keys::GATE.to_vec();
             keys.extend_from_slice(own);
-            // Timings run a pipeline for each row; and neither they nor an assertion read an output to measure.
+            // Timings run a pipeline for each row; and neither they nor an assertion nor health read an output to
+            // measure.
             if check == "timings" {
                 keys.retain(|key| *key != "run");
             }
-            if matches!(check, "timings" | "assert") {
+            if matches!(check, "timings" | "assert" | "health") {
                 keys.retain(|key| *key != "report");
             }
             self.known_keys(&fields, &format!("a gate of check `{check}`"), &keys);

@@ -3,6 +3,7 @@
 mod blocks;
 mod checks;
 mod gates;
+mod must_run;
 mod slices;
 mod steps;
 mod tables;
@@ -29,6 +30,7 @@ impl Decoder<'_> {
         let title = fields.get("title").and_then(|t| self.text(t, "a title"));
         let title = title.unwrap_or_else(|| name.clone());
         self.distinct_names(&fields);
+        let gates = self.gates(&fields);
         Some(Suite {
             subject: self.subject(&fields).unwrap_or_else(|| title.clone()),
             title,
@@ -41,7 +43,8 @@ impl Decoder<'_> {
             require: self.requirements(&fields),
             buffers: self.buffers(&fields),
             pipelines: self.pipelines(&fields),
-            gates: self.gates(&fields),
+            must_run: self.must_run(&fields, &gates),
+            gates,
             tables: self.tables(&fields),
         })
     }

@@ -73,6 +73,10 @@ pub enum Check {
         run: String,
         that: Expr,
     },
+    /// The card is as well after the run as before it: no Xid error, no new memory error, no slowdown of its own.
+    Health {
+        run: String,
+    },
     Timings(Timings),
 }
 

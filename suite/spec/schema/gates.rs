@@ -73,6 +73,8 @@ gates! {
     Repeatable { got: Slice, runs: u32 }
     /// A condition over axes, lets and launches.
     Assert { that: Expr }
+    /// The card's error counts are the same after the run, and nothing slows it down.
+    Health {}
 }
 
 /// {ulps: 4} or {relative: 1.0e-6}.

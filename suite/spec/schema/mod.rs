@@ -8,6 +8,7 @@
 )]
 
 mod gates;
+mod waivers;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -21,13 +22,22 @@ use gates::Gate;
 
 /// The JSON Schema of a suite file, version 1.
 pub fn schema() -> Value {
+    of::<SuiteFile>("A suite of cuda-gates, version 1")
+}
+
+/// The JSON Schema of the file of waivers, version 1.
+pub fn waivers() -> Value {
+    of::<waivers::WaiversFile>("Waivers of cuda-gates, version 1")
+}
+
+fn of<T: JsonSchema>(title: &str) -> Value {
     let settings = schemars::generate::SchemaSettings::draft07();
     let mut value = settings
         .into_generator()
-        .into_root_schema_for::<SuiteFile>()
+        .into_root_schema_for::<T>()
         .to_value();
     if let Some(root) = value.as_object_mut() {
-        root.insert("title".into(), "A suite of cuda-gates, version 1".into());
+        root.insert("title".into(), title.into());
     }
     refuse_null(&mut value);
     value
@@ -131,8 +141,24 @@ struct SuiteFile {
     /// Steps by name; pipelines compose.
     pipelines: BTreeMap<String, Vec<Step>>,
     gates: BTreeMap<String, Gate>,
+    /// Gates of which a case must run in every complete run that takes cases of this suite.
+    must_run: Option<MustRun>,
     /// Shown in summaries and plots.
     tables: Option<BTreeMap<String, Table>>,
+}
+
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+enum MustRun {
+    Everywhere(OneOrMany<String>),
+    PerDevice(MustRunPerDevice),
+}
+
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct MustRunPerDevice {
+    cuda: Option<OneOrMany<String>>,
+    sim: Option<OneOrMany<String>>,
 }
 
 #[derive(JsonSchema)]

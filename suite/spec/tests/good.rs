@@ -197,6 +197,11 @@ fn everything_else_decodes() {
         panic!("timings");
     };
     assert_eq!(times.rows["one"].subject.as_deref(), Some("a row's"));
+    let well = &suite.gates["well"];
+    assert!(matches!(&well.check, Check::Health { run } if run == "main"));
+    assert_eq!(*well.expect_of_run(), Expect::Pass, "the runner judges it");
+    assert_eq!(suite.must_run.on(DeviceKind::Cuda), ["times", "well"]);
+    assert_eq!(suite.must_run.on(DeviceKind::Sim), ["near"]);
     let Some(plot) = &suite.tables["all"].plot else {
         panic!("a plot");
     };
@@ -213,6 +218,15 @@ fn everything_else_decodes() {
         .as_ref()
         .map(|plot| (plot.y.join(" "), plot.y_scale));
     assert_eq!(plot, Some(("one".to_string(), Scale::Linear)));
+}
+
+#[test]
+fn a_list_of_what_must_run_is_for_every_device() {
+    let text = example("naive").replace("gates:\n", "must_run: [exclusive]\ngates:\n");
+    let suite = good(&text);
+    for device in DeviceKind::ALL {
+        assert_eq!(suite.must_run.on(*device), ["exclusive"], "{device}");
+    }
 }
 
 fn with_files(text: &str) -> Suite {

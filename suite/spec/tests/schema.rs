@@ -6,12 +6,18 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::good::EXAMPLES;
-use crate::spec::{keys, schema};
+use crate::spec::{keys, schema, waivers_schema};
 
 #[test]
-fn the_committed_schema_is_fresh() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("specs/schema/suite.schema.json");
-    let fresh = serde_json::to_string_pretty(&schema()).expect("JSON") + "\n";
+fn the_committed_schemas_are_fresh() {
+    is_fresh("suite", &schema());
+    is_fresh("waivers", &waivers_schema());
+}
+
+fn is_fresh(name: &str, schema: &Value) {
+    let path = format!("specs/schema/{name}.schema.json");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
+    let fresh = serde_json::to_string_pretty(schema).expect("JSON") + "\n";
     if std::env::var_os("CUDA_GATES_BLESS").is_some() {
         std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
         std::fs::write(&path, &fresh).expect("a writable folder");
@@ -19,7 +25,7 @@ fn the_committed_schema_is_fresh() {
     let committed = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(
         committed == fresh,
-        "specs/schema/suite.schema.json is stale: CUDA_GATES_BLESS=1 cargo test committed_schema"
+        "specs/schema/{name}.schema.json is stale: CUDA_GATES_BLESS=1 cargo test committed_schema"
     );
 }
 
@@ -56,6 +62,7 @@ fn the_schema_has_the_keys_that_the_decoder_knows() {
         ("Measure", keys::MEASURE),
         ("Row", keys::ROW),
         ("Bound", keys::BOUND),
+        ("MustRunPerDevice", keys::MUST_RUN),
         ("Table", keys::TABLE),
         ("Plot", keys::PLOT),
         ("WantRun", keys::WANT_RUN),
@@ -67,6 +74,21 @@ fn the_schema_has_the_keys_that_the_decoder_knows() {
         assert_eq!(property_names(definition), set(keys), "{name}");
         let closed = definition["additionalProperties"] == Value::Bool(false);
         assert_eq!(closed, *name != "Input", "{name}");
+    }
+}
+
+#[test]
+fn the_schema_of_waivers_has_the_keys_that_the_decoder_knows() {
+    let schema = waivers_schema();
+    assert_eq!(property_names(&schema), set(keys::WAIVERS));
+    for (name, keys) in [("Waiver", keys::WAIVER), ("DriverRange", keys::DRIVERS)] {
+        let definition = &schema["definitions"][name];
+        assert_eq!(property_names(definition), set(keys), "{name}");
+        assert_eq!(
+            definition["additionalProperties"],
+            Value::Bool(false),
+            "{name}"
+        );
     }
 }
 

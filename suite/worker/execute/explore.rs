@@ -85,12 +85,12 @@ impl Executor {
         let mut record = blank(case);
         let ready = match self.prepare(suite, gate, case, &mut record) {
             Ok(Ok(ready)) => ready,
-            Ok(Err(skip)) => return self.never_ran(record, Ok(Some(skip)), &gate.expect),
-            Err(fault) => return self.never_ran(record, Err(fault), &gate.expect),
+            Ok(Err(skip)) => return self.never_ran(record, Ok(Some(skip)), gate.expect_of_run()),
+            Err(fault) => return self.never_ran(record, Err(fault), gate.expect_of_run()),
         };
         let judge = match self.judge(suite, gate, case, &ready) {
             Ok(judge) => judge,
-            Err(fault) => return self.never_ran(record, Err(fault), &gate.expect),
+            Err(fault) => return self.never_ran(record, Err(fault), gate.expect_of_run()),
         };
         let runs = Runs {
             suite,
@@ -101,7 +101,7 @@ impl Executor {
         };
         if schedules.is_default() {
             let ended = self.under(&runs, Schedule::default());
-            return ended.judged(&gate.expect, ready.info.kind);
+            return ended.judged(gate.expect_of_run(), ready.info.kind);
         }
         self.explore_runs(&runs, schedules, tell)
     }
@@ -124,7 +124,7 @@ impl Executor {
         schedules: Schedules,
         tell: &mut Tell<'_>,
     ) -> CaseRecord {
-        let (expect, kind) = (&runs.gate.expect, runs.ready.info.kind);
+        let (expect, kind) = (runs.gate.expect_of_run(), runs.ready.info.kind);
         let asked = schedules.record();
         let Some(Explored {
             shown,
@@ -177,7 +177,7 @@ impl Executor {
             tell(Progress::Begins(schedule));
             let ended = self.under(runs, schedule);
             ran += 1;
-            let place = match ended.says(&runs.gate.expect, runs.ready.info.kind) {
+            let place = match ended.says(runs.gate.expect_of_run(), runs.ready.info.kind) {
                 Says::Nothing => &mut well,
                 Says::Expected => &mut shown,
                 Says::Otherwise => &mut other,

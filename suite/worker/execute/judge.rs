@@ -309,8 +309,14 @@ fn judge(
             "a split is read, and what is wanted has none: `{partition: …}` gives one",
         )),
         (Check::Sorted { order, .. }, _) => Ok(check::sorted(got, *order)),
-        // These are judged elsewhere: over several runs, over values, over rows.
-        (Check::Repeatable { .. } | Check::Assert { .. } | Check::Timings(_), _) => Ok(Vec::new()),
+        // These are judged elsewhere: over several runs, over values, over rows, by what the card says.
+        (
+            Check::Repeatable { .. }
+            | Check::Assert { .. }
+            | Check::Health { .. }
+            | Check::Timings(_),
+            _,
+        ) => Ok(Vec::new()),
         (_, None) => Err(Fault::setup("nothing is wanted")),
     }
 }

@@ -61,6 +61,8 @@ pub fn blank(case: &Case) -> CaseRecord {
         expected: None,
         reason: None,
         findings: Vec::new(),
+        waiver: None,
+        health: None,
         reported: BTreeMap::new(),
         values: BTreeMap::new(),
         timings: IndexMap::new(),

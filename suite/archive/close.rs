@@ -1,0 +1,37 @@
+//! Runs that nobody finished: what is in their results, and the report that somebody writes for all of them.
+
+use std::path::Path;
+
+use super::ArchiveError;
+use super::list::{Loaded, State, read_report, read_results};
+use super::run::{RUN, RunFolder};
+use crate::report::Facts;
+use crate::report::record::Report;
+
+/// What a run's folder holds, whether or not it has a report already: processes may have joined since.
+///
+/// # Errors
+/// When it holds no run, or one that cannot be read.
+pub fn load_results(folder: &Path) -> Result<Loaded, ArchiveError> {
+    let start = folder.join(RUN);
+    if !start.is_file() {
+        return Err(ArchiveError::Bare(folder.to_owned()));
+    }
+    let facts = Facts::from(read_report(&start)?);
+    let results = read_results(folder)?;
+    Ok(Loaded {
+        path: folder.to_owned(),
+        report: facts.into_report(results.cases, Vec::new()),
+        state: State::Incomplete,
+        broken_lines: results.broken_lines,
+    })
+}
+
+/// Writes the report of such a run beside its results.
+///
+/// # Errors
+/// When it cannot be written; the results stay as they are.
+pub fn close(folder: &Path, report: &Report) -> Result<(), ArchiveError> {
+    let facts = Facts::from(report.clone());
+    RunFolder::join(folder.to_owned(), facts)?.finish(report)
+}

@@ -1,0 +1,222 @@
+//! How well a card is, from one moment to the next: error counts, Xid errors, clocks, temperature.
+//!
+//! Owns: which fields say so, and which change of them is for the worse. Imports nothing beyond `identity`.
+//!
+//! ```no_run
+//! let mut watch = cuda_gates::identity::HealthWatch::start(Some("GPU-…"));
+//! let before = watch.read();
+//! // … a case …
+//! let after = watch.read();
+//! println!("{:?} {:?}", cuda_gates::identity::changes(&before, &after), watch.xid_events(0));
+//! ```
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use nvml_wrapper::Nvml;
+use serde_json::Value;
+
+use super::bounded::bounded;
+use super::nvml::{self, Card};
+use super::xid::XidWatch;
+use super::{Field, card};
+
+/// Error counts that a healthy card keeps.
+pub const COUNTS: &[&str] = &[
+    "ecc_corrected_volatile",
+    "ecc_uncorrected_volatile",
+    "pages_retired_double_bit",
+    "pages_retired_single_bit",
+    "remapped_rows",
+];
+
+/// What changes all the time on a healthy card too.
+pub const CONDITIONS: &[&str] = &[
+    "clock_memory_mhz",
+    "clock_sm_mhz",
+    "temperature_c",
+    THROTTLE,
+];
+
+const THROTTLE: &str = "throttle_reasons";
+
+/// Of the throttle reasons, those that a card has to itself. Idling, a power cap or clocks that someone has set are
+/// none.
+const SLOWDOWNS: &[&str] = &[
+    "hw_power_brake_slowdown",
+    "hw_slowdown",
+    "hw_thermal_slowdown",
+    "sw_thermal_slowdown",
+];
+
+/// One reading: `COUNTS` and `CONDITIONS`, each with its value or why there is none.
+pub type Reading = BTreeMap<String, Field>;
+
+/// A field that is no longer what it was.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    pub field: &'static str,
+    pub before: Value,
+    pub after: Value,
+}
+
+/// A card that is read again and again.
+pub struct HealthWatch {
+    card: Result<(&'static Nvml, Arc<Card<'static>>), String>,
+    xid: XidWatch,
+}
+
+impl HealthWatch {
+    /// Never fails: what is out of reach says why, field by field.
+    pub fn start(uuid: Option<&str>) -> Self {
+        let owned = uuid.map(str::to_owned);
+        let find = move || {
+            let session = nvml::session().map_err(|reason| reason.message.clone())?;
+            Ok((session, Arc::new(nvml::find(session, owned.as_deref())?)))
+        };
+        Self {
+            card: bounded(find).and_then(|card| card),
+            xid: XidWatch::start(uuid),
+        }
+    }
+
+    /// Why nothing at all can be read.
+    pub fn unavailable(&self) -> Option<&str> {
+        self.card.as_ref().err().map(String::as_str)
+    }
+
+    pub fn read(&self) -> Reading {
+        let names = || COUNTS.iter().chain(CONDITIONS).copied();
+        let read = self.card.clone().and_then(|(session, card)| {
+            bounded(move || card::some(session, &card.device, names()))
+        });
+        read.unwrap_or_else(|reason| {
+            let unavailable = |name: &str| (name.to_owned(), Field::Unavailable(reason.clone()));
+            names().map(unavailable).collect()
+        })
+    }
+
+    /// Numbers of the Xid errors since the last call; waits so long for the first.
+    ///
+    /// # Errors
+    /// Why they are not known.
+    pub fn xid_events(&mut self, wait_ms: u32) -> Result<Vec<Value>, String> {
+        self.xid.poll(wait_ms)
+    }
+
+    /// All Xid errors since the start.
+    pub fn finish(self) -> Field {
+        self.xid.finish()
+    }
+}
+
+/// Counts that differ, and slowdowns that are new. A field that is not known at both times says nothing.
+pub fn changes(before: &Reading, after: &Reading) -> Vec<Change> {
+    let value = |reading: &Reading, name: &str| match reading.get(name) {
+        Some(Field::Value(value)) => Some(value.clone()),
+        _ => None,
+    };
+    let both = |name: &'static str| {
+        Some(Change {
+            field: name,
+            before: value(before, name)?,
+            after: value(after, name)?,
+        })
+    };
+    let counts = COUNTS.iter().filter_map(|name| both(name));
+    let counts = counts.filter(|change| change.before != change.after);
+    let slowed = both(THROTTLE).and_then(|Change { before, after, .. }| {
+        let (before, after) = (slowdowns(&before), slowdowns(&after));
+        let new = after.iter().any(|reason| !before.contains(reason));
+        new.then(|| Change {
+            field: THROTTLE,
+            before: before.into(),
+            after: after.into(),
+        })
+    });
+    counts.chain(slowed).collect()
+}
+
+fn slowdowns(reasons: &Value) -> Vec<&'static str> {
+    let given: Vec<&str> = reasons.as_array().map_or_else(Vec::new, |reasons| {
+        reasons.iter().filter_map(Value::as_str).collect()
+    });
+    let known = SLOWDOWNS.iter().copied();
+    known.filter(|name| given.contains(name)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn reading(fields: &[(&str, Value)]) -> Reading {
+        let field =
+            |(name, value): &(&str, Value)| ((*name).to_owned(), Field::Value(value.clone()));
+        fields.iter().map(field).collect()
+    }
+
+    #[test]
+    fn only_what_is_for_the_worse_is_a_change() {
+        let rows =
+            |corrected: u32| json!({"corrected": corrected, "uncorrected": 0, "pending": false});
+        let before = reading(&[
+            ("ecc_uncorrected_volatile", json!(0)),
+            ("remapped_rows", rows(0)),
+            ("temperature_c", json!(40)),
+            (THROTTLE, json!(["gpu_idle"])),
+        ]);
+        let mut after = before.clone();
+        after.insert("temperature_c".into(), Field::Value(json!(80)));
+        after.insert(THROTTLE.into(), Field::Value(json!(["sw_power_cap"])));
+        assert_eq!(
+            changes(&before, &after),
+            [],
+            "warmer and capped is no fault"
+        );
+        for (name, value) in [
+            ("ecc_uncorrected_volatile", json!(1)),
+            ("remapped_rows", rows(1)),
+            (THROTTLE, json!(["sw_power_cap", "hw_thermal_slowdown"])),
+        ] {
+            let mut worse = after.clone();
+            worse.insert(name.into(), Field::Value(value));
+            let told = changes(&before, &worse);
+            assert_eq!(told.len(), 1, "{told:?}");
+            assert_eq!(told[0].field, name);
+            assert_eq!(changes(&worse, &worse), [], "it was so before: {name}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_known_at_both_times_says_nothing() {
+        let before = reading(&[("ecc_uncorrected_volatile", json!(0))]);
+        let unknown = Field::Unavailable("not supported".into());
+        let after = BTreeMap::from([("ecc_uncorrected_volatile".to_owned(), unknown)]);
+        assert_eq!(changes(&before, &after), []);
+        assert_eq!(changes(&after, &before), []);
+    }
+
+    #[test]
+    fn a_card_that_is_not_there_gives_reasons() {
+        let mut watch = HealthWatch::start(Some("GPU-00000000-0000-0000-0000-000000000000"));
+        assert!(watch.unavailable().is_some_and(|reason| !reason.is_empty()));
+        let reading = watch.read();
+        assert_eq!(reading.len(), COUNTS.len() + CONDITIONS.len());
+        assert!(
+            reading
+                .values()
+                .all(|field| matches!(field, Field::Unavailable(_)))
+        );
+        assert!(watch.xid_events(0).is_err());
+        assert!(matches!(watch.finish(), Field::Unavailable(_)));
+    }
+
+    #[test]
+    fn every_field_is_one_of_a_card() {
+        for name in COUNTS.iter().chain(CONDITIONS) {
+            assert!(card::LIVE.contains(name), "{name}");
+        }
+    }
+}

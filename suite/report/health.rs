@@ -1,0 +1,112 @@
+//! How a card was while a case ran.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::identity::Field;
+
+/// NVML's fields beside a case. While cases pass they are read every quarter of a second at most, so that a short
+/// case may show the last reading before it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct HealthRecord {
+    /// Clocks, temperature and what holds the clocks down, after the case; of a health gate the error counts too.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub after: BTreeMap<String, Field>,
+    /// Error counts that are no longer what they were before the case, and slowdowns that are new.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub changed: BTreeMap<String, ChangeRecord>,
+    /// Numbers of the Xid errors while it ran.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub xid_events: Vec<Value>,
+    /// Why nothing could be read.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub unavailable: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ChangeRecord {
+    pub before: Value,
+    pub after: Value,
+}
+
+/// One line for a person: what changed, then how warm and how fast the card is.
+impl fmt::Display for HealthRecord {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(reason) = &self.unavailable {
+            return write!(f, "not known: {reason}");
+        }
+        let xid = self
+            .xid_events
+            .iter()
+            .map(|xid| format!("Xid {}", plain(xid)));
+        let changed = self.changed.iter().map(|(name, change)| {
+            let ChangeRecord { before, after } = change;
+            format!("{name} {} → {}", plain(before), plain(after))
+        });
+        let mut parts: Vec<String> = xid.chain(changed).collect();
+        if parts.is_empty() {
+            parts.push("nothing changed".to_owned());
+        }
+        let value = |name: &str| match self.after.get(name) {
+            Some(Field::Value(value)) => Some(value),
+            _ => None,
+        };
+        parts.extend(value("temperature_c").map(|v| format!("{} °C", plain(v))));
+        parts.extend(value("clock_sm_mhz").map(|v| format!("SM {} MHz", plain(v))));
+        let throttled = value("throttle_reasons").and_then(Value::as_array);
+        if let Some(reasons) = throttled.filter(|reasons| !reasons.is_empty()) {
+            let names: Vec<String> = reasons.iter().map(plain).collect();
+            parts.push(format!("held down by {}", names.join(", ")));
+        }
+        f.write_str(&parts.join("; "))
+    }
+}
+
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_changed_comes_first() {
+        let mut health = HealthRecord {
+            after: BTreeMap::from([
+                ("temperature_c".to_owned(), Field::Value(json!(84))),
+                ("clock_sm_mhz".to_owned(), Field::Value(json!(1980))),
+                (
+                    "throttle_reasons".to_owned(),
+                    Field::Value(json!(["hw_thermal_slowdown"])),
+                ),
+            ]),
+            ..HealthRecord::default()
+        };
+        assert_eq!(
+            health.to_string(),
+            "nothing changed; 84 °C; SM 1980 MHz; held down by hw_thermal_slowdown"
+        );
+        health.xid_events = vec![json!(31)];
+        let change = ChangeRecord {
+            before: json!(0),
+            after: json!(1),
+        };
+        health
+            .changed
+            .insert("ecc_uncorrected_volatile".to_owned(), change);
+        health.after.clear();
+        assert_eq!(health.to_string(), "Xid 31; ecc_uncorrected_volatile 0 → 1");
+        health.unavailable = Some("no NVML".to_owned());
+        assert_eq!(health.to_string(), "not known: no NVML");
+    }
+}

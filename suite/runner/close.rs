@@ -1,0 +1,243 @@
+//! A run of many processes, none of which knew the others' cases, judged as one.
+
+use std::collections::{BTreeMap, HashSet};
+use std::path::PathBuf;
+
+use indexmap::IndexMap;
+
+use super::blank::unjudged;
+use super::options::{DeviceChoice, Options};
+use super::planned::{PlanError, Planned};
+use super::repro::{Repro, target_repro};
+use super::rules::{self, Whole};
+use super::tables::Columns;
+use super::verdict::Verdict;
+use super::{PlannedCase, waiving};
+use crate::archive::{self, ArchiveError, Loaded};
+use crate::expr::Engine;
+use crate::identity::{self, Field};
+use crate::report::record::{CaseRecord, Report, RunProblem, RunRule};
+use crate::report::{Facts, tables};
+use crate::spec::model::Expect;
+use crate::terms::{DeviceKind, Outcome, Profile};
+use crate::worker::Address;
+use crate::worker::execute::expected;
+
+/// Cases without a result that are told by name.
+const NAMES_MAX: usize = 3;
+
+/// A run that is closed.
+pub struct Closed {
+    pub report: Report,
+    pub folder: PathBuf,
+    pub verdict: Verdict,
+}
+
+/// Why a run cannot be closed.
+#[derive(Debug, thiserror::Error)]
+pub enum CloseError {
+    #[error("run {0} came to its end by itself: `cuda-gates report show {0}` shows it")]
+    Ended(String),
+    #[error("the run's profile is `{0}`, which this cuda-gates does not know")]
+    Profile(String),
+    #[error("{0}: close the run with the specs that it ran (--specs DIR)")]
+    Specs(String),
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    #[error(transparent)]
+    Archive(#[from] ArchiveError),
+}
+
+/// Adds the cases that were skipped before any process ran, holds the run to the rules for whole runs unless
+/// `options` select among its cases, and writes its report. `options` say where specs and kernels are; device, profile
+/// and images are the run's own.
+///
+/// # Errors
+/// A run with an end of its own; specs that are not the ones it ran; an archive that cannot be read or written.
+pub fn close(found: &Loaded, options: &Options) -> Result<Closed, CloseError> {
+    let run = &found.report.run;
+    if run.complete && !run.joined {
+        return Err(CloseError::Ended(run.id.clone()));
+    }
+    let loaded = archive::load_results(&found.path)?;
+    let options = of_run(&loaded.report, options)?;
+    let planned = Planned::new(&options)?;
+    let facts = Facts::from(loaded.report.clone());
+    same_specs(&facts, &planned)?;
+    let cases = planned.select(&options.selection);
+    let closing = Closing {
+        filtered: options.selection.is_filtered(),
+        repro: target_repro(&options),
+        kind: planned.chosen.kind(),
+        planned: &planned,
+        cases: &cases,
+    };
+    let report = closing.report(facts, loaded);
+    archive::close(&found.path, &report)?;
+    let verdict = Verdict::of(&report.cases).held_to(&report.run.problems);
+    Ok(Closed {
+        report,
+        folder: found.path.clone(),
+        verdict,
+    })
+}
+
+/// The choices that the run was made by.
+fn of_run(report: &Report, options: &Options) -> Result<Options, CloseError> {
+    let run = &report.run;
+    let profile = Profile::from_name(&run.profile);
+    let address = match report.device.is_simulated() {
+        true => Address::Sim,
+        false => Address::Ordinal(0),
+    };
+    let recorded = Some(run.images.clone()).filter(|images| !images.is_empty());
+    Ok(Options {
+        device: DeviceChoice::One(address),
+        profile: Some(profile.ok_or_else(|| CloseError::Profile(run.profile.clone()))?),
+        images: recorded.or_else(|| options.images.clone()),
+        schedules: Default::default(),
+        ..options.clone()
+    })
+}
+
+/// Cases of other specs would be missing, or skipped for other reasons.
+fn same_specs(facts: &Facts, planned: &Planned) -> Result<(), CloseError> {
+    let suites = planned.suites.iter().map(|suite| suite.sha256.as_str());
+    let now: HashSet<&str> = suites.chain([planned.waivers.sha256.as_str()]).collect();
+    let then = &facts.suite.specs;
+    let gone = then.iter().find(|spec| !now.contains(spec.sha256.as_str()));
+    if let Some(spec) = gone {
+        let message = format!("{} is not what it was when the run began", spec.path);
+        return Err(CloseError::Specs(message));
+    }
+    let known = |sha256: &str| then.iter().any(|spec| spec.sha256 == sha256);
+    match planned.suites.iter().find(|suite| !known(&suite.sha256)) {
+        Some(suite) => Err(CloseError::Specs(format!(
+            "{} was not among the run's specs",
+            suite.path
+        ))),
+        None => Ok(()),
+    }
+}
+
+struct Closing<'a> {
+    filtered: bool,
+    repro: Repro,
+    kind: DeviceKind,
+    planned: &'a Planned,
+    /// Those that were selected.
+    cases: &'a [PlannedCase],
+}
+
+impl Closing<'_> {
+    fn report(&self, mut facts: Facts, loaded: Loaded) -> Report {
+        let (records, missing) = self.records(loaded.report.cases);
+        let now = self.read_again(&mut facts);
+        let whole = Whole {
+            suites: &self.planned.suites,
+            waivers: &self.planned.waivers,
+            cases: self.cases,
+            records: &records,
+            kind: self.kind,
+            device: waiving::on(&facts.device),
+            today: waiving::day(&facts.run.started),
+        };
+        let mut waivers = whole.waivers();
+        let mut problems = incomplete(&missing, loaded.broken_lines);
+        if self.filtered || !missing.is_empty() {
+            waivers.retain(|waiver| waiver.waived > 0);
+        } else {
+            problems.extend(whole.problems(&waivers));
+            problems.extend(
+                now.iter()
+                    .flat_map(|now| rules::identity(&facts.device.identity, now)),
+            );
+        }
+        let run = &mut facts.run;
+        run.complete = missing.is_empty();
+        run.filtered = self.filtered;
+        run.finished = Some(archive::now());
+        (run.problems, run.waivers) = (problems, waivers);
+        let columns = Columns(Engine::new());
+        let tables = tables::evaluate(&self.planned.suites, &records, &columns);
+        facts.into_report(records, tables)
+    }
+
+    /// The results in the order of the cases, with those that were skipped unrun; and the cases that have none.
+    fn records(&self, results: Vec<CaseRecord>) -> (Vec<CaseRecord>, Vec<String>) {
+        let mut results: IndexMap<String, CaseRecord> = results
+            .into_iter()
+            .map(|record| (record.id.clone(), record))
+            .collect();
+        let mut records = Vec::new();
+        let mut missing = Vec::new();
+        for PlannedCase { case, decided } in self.cases {
+            match (results.shift_remove(&case.id), decided) {
+                (Some(record), _) => records.push(record),
+                (None, Some(reason)) => {
+                    let mut record = unjudged(case, Outcome::Skip, reason.clone());
+                    record.expected =
+                        expected(self.expectation(&case.suite, &case.gate), self.kind);
+                    record.repro = (self.repro)(&case.id, None);
+                    records.push(record);
+                }
+                (None, None) => missing.push(case.id.clone()),
+            }
+        }
+        // What else ran is judged too.
+        records.extend(results.into_values());
+        (records, missing)
+    }
+
+    fn expectation(&self, suite: &str, gate: &str) -> &Expect {
+        let suite = self.planned.suites.iter().find(|s| s.name == suite);
+        let gate = suite.and_then(|suite| suite.gates.get(gate));
+        gate.map_or(&Expect::Pass, |gate| &gate.expect)
+    }
+
+    /// A card is read once more, where that is the machine of the run: no process knew that it was the last.
+    fn read_again(&self, facts: &mut Facts) -> Option<BTreeMap<String, Field>> {
+        let uuid = facts.device.info.as_ref()?.uuid.clone()?;
+        if self.kind != DeviceKind::Cuda || uuid.starts_with("redacted:") {
+            return None;
+        }
+        let now = identity::read(Some(&uuid));
+        let is_there = |field: &Field| matches!(field, Field::Value(_));
+        if !now.fields.get("uuid").is_some_and(is_there) {
+            return None;
+        }
+        facts.device.after = now.live;
+        Some(now.fields)
+    }
+}
+
+fn incomplete(missing: &[String], broken_lines: usize) -> Vec<RunProblem> {
+    let problem = |message| RunProblem {
+        rule: RunRule::Incomplete,
+        message,
+    };
+    let mut problems = Vec::new();
+    if !missing.is_empty() {
+        let named: Vec<&str> = missing.iter().take(NAMES_MAX).map(String::as_str).collect();
+        let dots = if missing.len() > NAMES_MAX {
+            ", …"
+        } else {
+            ""
+        };
+        problems.push(problem(format!(
+            "{} cases have no result ({}{dots}): they were not selected, or their processes died. Run them, or close \
+             the run with the filter it was selected by",
+            missing.len(),
+            named.join(", ")
+        )));
+    }
+    if broken_lines > 0 {
+        let message =
+            format!("{broken_lines} lines of results.jsonl are broken: their cases are lost");
+        problems.push(problem(message));
+    }
+    problems
+}
+
+#[cfg(test)]
+mod tests;

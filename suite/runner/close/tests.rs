@@ -1,0 +1,195 @@
+//! Runs of several processes, each of which wrote some results.
+
+use std::fs;
+use std::path::Path;
+
+use super::*;
+use crate::archive::{State, Store};
+use crate::report::record::SpecRecord;
+use crate::report::tests::on_sim;
+use crate::runner::Selection;
+use crate::runner::blank::blank_record;
+use crate::terms::ImageKind;
+
+const SUITE: &str = "version: 1
+suite: s
+kernels: [compaction.cu]
+axes: {n: [1, 2]}
+buffers: {out: {type: i32, len: n}}
+pipelines: {main: [{memset: out, value: 1}]}
+gates:
+  a: {run: main, check: sorted, got: out}
+  on_a_card: {run: main, check: sorted, got: out, devices: [cuda]}
+must_run: [a]
+";
+
+struct Place {
+    folder: tempfile::TempDir,
+    options: Options,
+}
+
+impl Place {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let specs = folder.path().join("specs");
+        fs::create_dir(&specs).unwrap();
+        fs::write(specs.join("s.yaml"), SUITE).unwrap();
+        let options = Options {
+            specs: Some(specs),
+            reports: folder.path().join("reports"),
+            ..Options::default()
+        };
+        Self { folder, options }
+    }
+
+    fn store(&self) -> Store {
+        Store::open(&self.options.reports)
+    }
+
+    /// A process that joins the run with one result.
+    fn joins(&self, id: &str, outcome: Outcome) {
+        let mut facts = on_sim();
+        facts.run.joined = true;
+        facts.run.complete = false;
+        facts.run.finished = None;
+        facts.run.images = vec![ImageKind::Jit];
+        let planned = Planned::new(&self.options).unwrap();
+        let specs = planned.suites.iter().map(|suite| SpecRecord {
+            path: suite.path.clone(),
+            sha256: suite.sha256.clone(),
+        });
+        facts.suite.specs = specs.collect();
+        let mut record = blank_record(id);
+        record.gate = "a".into();
+        record.outcome = outcome;
+        let folder = self.store().join_run("9e1f", facts).unwrap();
+        folder.append(&record).unwrap();
+    }
+
+    fn close(&self, filters: &[&str]) -> Result<Closed, CloseError> {
+        let mut options = self.options.clone();
+        options.selection = Selection {
+            filters: filters.iter().map(|f| (*f).to_owned()).collect(),
+            ..Selection::default()
+        };
+        close(&self.store().newest().unwrap(), &options)
+    }
+
+    fn path(&self) -> &Path {
+        self.folder.path()
+    }
+}
+
+fn outcomes(report: &Report) -> Vec<(&str, Outcome)> {
+    let each = report.cases.iter();
+    each.map(|case| (case.id.as_str(), case.outcome)).collect()
+}
+
+#[test]
+fn a_run_of_many_processes_is_judged_with_the_cases_that_none_of_them_ran() {
+    let place = Place::new();
+    place.joins("s::a::n=2::jit", Outcome::Pass);
+    place.joins("s::a::n=1::jit", Outcome::Pass);
+    let closed = place.close(&[]).unwrap();
+    assert_eq!(
+        closed.verdict,
+        Verdict::Passed,
+        "{:?}",
+        closed.report.run.problems
+    );
+    let want = [
+        ("s::a::n=1::jit", Outcome::Pass),
+        ("s::on_a_card::n=1::jit", Outcome::Skip),
+        ("s::a::n=2::jit", Outcome::Pass),
+        ("s::on_a_card::n=2::jit", Outcome::Skip),
+    ];
+    assert_eq!(outcomes(&closed.report), want);
+    let skipped = &closed.report.cases[1];
+    let reason = skipped.reason.as_ref().unwrap().to_string();
+    assert!(
+        reason.contains("the gate names devices: [cuda]"),
+        "{reason}"
+    );
+    assert!(
+        skipped.repro.ends_with("-- --exact s::on_a_card::n=1::jit"),
+        "{}",
+        skipped.repro
+    );
+    assert!(closed.report.run.complete && closed.report.run.finished.is_some());
+    let loaded = place.store().newest().unwrap();
+    assert_eq!(
+        (loaded.state, &loaded.report),
+        (State::Complete, &closed.report)
+    );
+    for file in ["junit.xml", "summary.md"] {
+        assert!(closed.folder.join(file).is_file(), "{file}");
+    }
+    // Another process comes late: it is closed anew.
+    place.joins("s::a::n=1::jit", Outcome::Fail);
+    assert_eq!(place.close(&[]).unwrap().verdict, Verdict::Failed);
+}
+
+#[test]
+fn cases_without_a_result_fail_the_run_unless_they_were_not_selected() {
+    let place = Place::new();
+    place.joins("s::a::n=2::jit", Outcome::Pass);
+    let closed = place.close(&[]).unwrap();
+    assert_eq!(closed.verdict, Verdict::Failed);
+    assert!(!closed.report.run.complete);
+    let [problem] = &closed.report.run.problems[..] else {
+        panic!("{:?}", closed.report.run.problems)
+    };
+    assert_eq!(problem.rule, RunRule::Incomplete);
+    assert!(
+        problem
+            .message
+            .starts_with("1 cases have no result (s::a::n=1::jit)"),
+        "{problem}"
+    );
+    let closed = place.close(&["n=2"]).unwrap();
+    assert_eq!(
+        closed.verdict,
+        Verdict::Passed,
+        "{:?}",
+        closed.report.run.problems
+    );
+    assert!(closed.report.run.filtered);
+}
+
+#[test]
+fn a_broken_line_is_a_case_that_was_lost() {
+    let place = Place::new();
+    place.joins("s::a::n=1::jit", Outcome::Pass);
+    place.joins("s::a::n=2::jit", Outcome::Pass);
+    let folder = place.store().newest().unwrap().path;
+    let results = folder.join("results.jsonl");
+    let text = fs::read_to_string(&results).unwrap();
+    fs::write(&results, format!("{text}{{\"id\": \"s::a")).unwrap();
+    let closed = place.close(&[]).unwrap();
+    assert_eq!(closed.verdict, Verdict::Failed);
+    let told = closed.report.run.problems[0].to_string();
+    assert!(
+        told.contains("1 lines of results.jsonl are broken"),
+        "{told}"
+    );
+}
+
+#[test]
+fn other_specs_and_a_run_with_an_end_of_its_own_are_refused() {
+    let place = Place::new();
+    place.joins("s::a::n=1::jit", Outcome::Pass);
+    let changed = SUITE.replace("n: [1, 2]", "n: [1]");
+    fs::write(place.path().join("specs/s.yaml"), changed).unwrap();
+    let told = place.close(&[]).err().expect("other specs").to_string();
+    assert!(
+        told.contains("s.yaml is not what it was") && told.contains("--specs DIR"),
+        "{told}"
+    );
+
+    let place = Place::new();
+    let run = place.store().begin_run(on_sim()).unwrap();
+    let report = run.facts().clone().into_report(Vec::new(), Vec::new());
+    run.finish(&report).unwrap();
+    let told = place.close(&[]).err().expect("it is over").to_string();
+    assert!(told.contains("came to its end by itself"), "{told}");
+}

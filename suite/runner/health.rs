@@ -1,0 +1,259 @@
+//! The card beside its cases: what is read when, and what a health gate makes of it.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use crate::check;
+use crate::identity::{self, CONDITIONS, COUNTS, Field, HealthWatch, Reading};
+use crate::outcome::{Finding, Reason};
+use crate::report::record::{CaseRecord, ChangeRecord, HealthRecord};
+use crate::spec::model::Expect;
+use crate::terms::{DeviceKind, FindingKind, Outcome, ReasonKind};
+
+/// While cases pass a reading serves this long: thousands of short ones must not wait for NVML each.
+const SERVES: Duration = Duration::from_millis(250);
+/// The kernel driver reports an Xid error a moment after the program that caused it has died.
+const XID_WAIT_MS: u32 = 50;
+/// Among a health gate's fields: why Xid errors are not known.
+const XID: &str = "xid_events";
+
+/// Reads a card before and after its cases.
+pub(super) struct Monitor {
+    watch: HealthWatch,
+    last: Option<(Instant, Reading)>,
+}
+
+impl Monitor {
+    pub(super) fn start(uuid: Option<&str>) -> Self {
+        Self {
+            watch: HealthWatch::start(uuid),
+            last: None,
+        }
+    }
+
+    /// The card before a case; `exactly` now, or a moment ago. Xid errors of before are not the case's.
+    pub(super) fn before(&mut self, exactly: bool) -> Reading {
+        // Why they are not known is told after the case.
+        let _ = self.watch.xid_events(0);
+        self.reading(exactly)
+    }
+
+    /// The card after a case. `counts`: told in full, for a gate that judges them.
+    pub(super) fn after(&mut self, before: &Reading, exactly: bool, counts: bool) -> HealthRecord {
+        if let Some(reason) = self.watch.unavailable() {
+            return HealthRecord {
+                unavailable: Some(reason.to_owned()),
+                ..HealthRecord::default()
+            };
+        }
+        let after = self.reading(exactly);
+        let wait_ms = if exactly { XID_WAIT_MS } else { 0 };
+        let xid = self.watch.xid_events(wait_ms);
+        record(before, after, xid, counts)
+    }
+
+    /// All Xid errors since the start.
+    pub(super) fn finish(self) -> Field {
+        self.watch.finish()
+    }
+
+    fn reading(&mut self, exactly: bool) -> Reading {
+        match &self.last {
+            Some((at, reading)) if !exactly && at.elapsed() < SERVES => reading.clone(),
+            _ => {
+                let reading = self.watch.read();
+                self.last = Some((Instant::now(), reading.clone()));
+                reading
+            }
+        }
+    }
+}
+
+fn record(
+    before: &Reading,
+    after: Reading,
+    xid: Result<Vec<serde_json::Value>, String>,
+    counts: bool,
+) -> HealthRecord {
+    let changed = identity::changes(before, &after).into_iter().map(|change| {
+        let record = ChangeRecord {
+            before: change.before,
+            after: change.after,
+        };
+        (change.field.to_owned(), record)
+    });
+    let changed = changed.collect();
+    let mut shown: BTreeMap<String, Field> = after;
+    // What cannot be read says so once, in the run's own fields.
+    shown.retain(|name, field| {
+        let known = matches!(field, Field::Value(_));
+        counts || (known && CONDITIONS.contains(&name.as_str()))
+    });
+    let xid_events = xid.unwrap_or_else(|reason| {
+        if counts {
+            shown.insert(XID.to_owned(), Field::Unavailable(reason));
+        }
+        Vec::new()
+    });
+    HealthRecord {
+        after: shown,
+        changed,
+        xid_events,
+        unavailable: None,
+    }
+}
+
+/// Judges a health gate whose case ran: what is worse is a finding, and where nothing can be read there is nothing to
+/// judge.
+pub(super) fn judge(record: &mut CaseRecord, expect: &Expect) {
+    let Some(health) = &record.health else {
+        return;
+    };
+    if let Some(reason) = unreadable(health) {
+        if record.outcome == Outcome::Pass {
+            let message = format!("the card's health cannot be read: {reason}");
+            record.outcome = Outcome::Skip;
+            record.reason = Some(Reason::new(ReasonKind::Unsupported, message));
+        }
+        return;
+    }
+    let xid = health.xid_events.iter();
+    let xid = xid.map(|xid| format!("Xid {xid} while the case ran"));
+    let changed = health.changed.iter().map(|(name, change)| {
+        let ChangeRecord { before, after } = change;
+        format!("{name} was {before} before the case and is {after} after it")
+    });
+    let found = xid.chain(changed);
+    let found: Vec<Finding> = found
+        .map(|message| Finding::new(FindingKind::Health, message))
+        .collect();
+    let mut findings = std::mem::take(&mut record.findings);
+    findings.extend(found);
+    (record.outcome, record.reason, record.findings) = check::expectation(
+        expect,
+        DeviceKind::Cuda,
+        record.outcome,
+        findings,
+        record.reason.take(),
+    );
+}
+
+/// Why not one of the fields that a health gate judges is known; none if one is.
+fn unreadable(health: &HealthRecord) -> Option<String> {
+    if health.unavailable.is_some() {
+        return health.unavailable.clone();
+    }
+    let xid = match health.after.get(XID) {
+        None => return None,
+        Some(Field::Unavailable(reason)) => reason.clone(),
+        Some(Field::Value(_)) => return None,
+    };
+    let judged = COUNTS.iter().copied().chain(["throttle_reasons"]);
+    let known = |name: &str| matches!(health.after.get(name), Some(Field::Value(_)));
+    judged.map(known).all(|known| !known).then_some(xid)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::runner::blank::blank_record;
+
+    fn reading(ecc: Value, throttle: Value) -> Reading {
+        let fields = [
+            ("ecc_uncorrected_volatile", ecc),
+            ("throttle_reasons", throttle),
+            ("temperature_c", json!(41)),
+        ];
+        let field = |(name, value): (&str, Value)| match value {
+            Value::Null => (name.to_owned(), Field::Unavailable("not supported".into())),
+            value => (name.to_owned(), Field::Value(value)),
+        };
+        fields.map(field).into_iter().collect()
+    }
+
+    fn judged(expect: &Expect, health: HealthRecord) -> CaseRecord {
+        let mut record = blank_record("s::well::jit");
+        record.health = Some(health);
+        judge(&mut record, expect);
+        record
+    }
+
+    #[test]
+    fn a_health_gate_passes_on_a_card_that_stays_well_and_fails_on_each_thing_worse() {
+        let before = reading(json!(0), json!([]));
+        let told = |after: Reading, xid: Vec<Value>| record(&before, after, Ok(xid), true);
+        let control = Expect::Fail {
+            cuda: FindingKind::Health,
+            sim: FindingKind::Health,
+        };
+        let well = told(before.clone(), vec![]);
+        assert_eq!(judged(&Expect::Pass, well.clone()).outcome, Outcome::Pass);
+        let missed = judged(&control, well);
+        assert_eq!(
+            missed.outcome,
+            Outcome::Fail,
+            "a control that finds nothing"
+        );
+        for (health, words) in [
+            (
+                told(before.clone(), vec![json!(79)]),
+                "Xid 79 while the case ran",
+            ),
+            (
+                told(reading(json!(1), json!([])), vec![]),
+                "ecc_uncorrected_volatile was 0 before the case and is 1 after it",
+            ),
+            (
+                told(reading(json!(0), json!(["hw_slowdown"])), vec![]),
+                r#"throttle_reasons was [] before the case and is ["hw_slowdown"] after it"#,
+            ),
+        ] {
+            let failed = judged(&Expect::Pass, health.clone());
+            assert_eq!(failed.outcome, Outcome::Fail);
+            let kinds: Vec<_> = failed
+                .findings
+                .iter()
+                .map(|f| (f.kind, f.message.as_str()))
+                .collect();
+            assert_eq!(kinds, [(FindingKind::Health, words)]);
+            assert_eq!(judged(&control, health).outcome, Outcome::Pass, "a control");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_skipped_with_its_reason_and_a_part_is_enough() {
+        let none = reading(Value::Null, Value::Null);
+        let unknown = || Err("the driver gives no events".to_owned());
+        let nothing = record(&none, none.clone(), unknown(), true);
+        let skipped = judged(&Expect::Pass, nothing);
+        assert_eq!(skipped.outcome, Outcome::Skip);
+        assert_eq!(
+            skipped.reason.unwrap().to_string(),
+            "unsupported by this device: the card's health cannot be read: the driver gives no events"
+        );
+        let part = reading(json!(0), Value::Null);
+        let health = record(&part, part.clone(), unknown(), true);
+        assert_eq!(
+            health.after["xid_events"],
+            Field::Unavailable("the driver gives no events".into())
+        );
+        assert_eq!(judged(&Expect::Pass, health).outcome, Outcome::Pass);
+        // Beside other cases only what is known stands.
+        let beside = record(&part, part.clone(), unknown(), false);
+        let names: Vec<&str> = beside.after.keys().map(String::as_str).collect();
+        assert_eq!(names, ["temperature_c"]);
+    }
+
+    #[test]
+    fn without_nvml_a_health_gate_says_so() {
+        let mut monitor = Monitor::start(Some("GPU-00000000-0000-0000-0000-000000000000"));
+        let before = monitor.before(true);
+        let health = monitor.after(&before, true, true);
+        let reason = health.unavailable.clone().expect("there is no such card");
+        let skipped = judged(&Expect::Pass, health);
+        assert_eq!(skipped.outcome, Outcome::Skip);
+        assert!(skipped.reason.unwrap().message.contains(&reason));
+    }
+}

@@ -1,0 +1,213 @@
+//! Rules for whole runs: what no single case can break.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::PlannedCase;
+use crate::case;
+use crate::identity::Field;
+use crate::outcome::Reason;
+use crate::report::record::{CaseRecord, RunProblem, RunRule, WaiverRecord, WaiverState};
+use crate::spec::model::Suite;
+use crate::spec::waivers::{OnDevice, Waiver, Waivers};
+use crate::terms::{DeviceKind, Outcome, ReasonKind};
+
+/// Fields of a card that stay what they are while it runs.
+const SAME: &[&str] = &["driver_version", "inforom_image", "uuid", "vbios"];
+
+/// A run that is over, as its rules see it.
+pub(super) struct Whole<'a> {
+    pub suites: &'a [Suite],
+    pub waivers: &'a Waivers,
+    /// The cases of the run.
+    pub cases: &'a [PlannedCase],
+    /// Their results, in any order.
+    pub records: &'a [CaseRecord],
+    pub kind: DeviceKind,
+    pub device: OnDevice<'a>,
+    /// `2026-11-30`
+    pub today: &'a str,
+}
+
+/// How the cases that a waiver names ended.
+#[derive(Default)]
+struct Counts {
+    waived: usize,
+    passed: usize,
+}
+
+impl Whole<'_> {
+    /// What became of each waiver, in the file's order.
+    pub(super) fn waivers(&self) -> Vec<WaiverRecord> {
+        if self.waivers.entries.is_empty() {
+            return Vec::new();
+        }
+        // Suites that cannot be expanded have no run.
+        let ids = case::every(self.suites).unwrap_or_default();
+        let entries = self.waivers.entries.iter();
+        entries.map(|waiver| self.waiver(waiver, &ids)).collect()
+    }
+
+    fn waiver(&self, waiver: &Waiver, ids: &[String]) -> WaiverRecord {
+        let Counts { waived, passed } = self.counts(waiver);
+        let state = if !ids.iter().any(|id| waiver.names(id)) {
+            WaiverState::Unmatched
+        } else if waiver.is_expired(self.today) {
+            WaiverState::Expired
+        } else if !waiver.holds(self.device, self.today) {
+            WaiverState::Elsewhere
+        } else if waived > 0 {
+            WaiverState::Waived
+        } else if passed == 0 {
+            WaiverState::NotRun
+        } else if waiver.intermittent {
+            WaiverState::Quiet
+        } else {
+            WaiverState::Unneeded
+        };
+        WaiverRecord {
+            cases: waiver.cases.clone(),
+            cards: waiver.cards.clone(),
+            drivers: waiver.drivers.to_string(),
+            reason: waiver.reason.clone(),
+            link: waiver.link.clone(),
+            expires: waiver.expires.clone(),
+            intermittent: waiver.intermittent,
+            state,
+            waived,
+            passed,
+        }
+    }
+
+    fn counts(&self, waiver: &Waiver) -> Counts {
+        let mut counts = Counts::default();
+        for record in self
+            .records
+            .iter()
+            .filter(|record| waiver.names(&record.id))
+        {
+            match record.outcome {
+                Outcome::Waived => counts.waived += 1,
+                Outcome::Pass => counts.passed += 1,
+                Outcome::Fail | Outcome::Error | Outcome::Skip => {}
+            }
+        }
+        counts
+    }
+
+    /// Every rule that the run broke. `told`: what became of its waivers.
+    pub(super) fn problems(&self, told: &[WaiverRecord]) -> Vec<RunProblem> {
+        let mut problems = self.must_run();
+        let both = self.waivers.entries.iter().zip(told);
+        problems.extend(both.filter_map(|(waiver, told)| self.outlived(waiver, told)));
+        problems
+    }
+
+    /// A waiver that is to be taken out or mended.
+    fn outlived(&self, waiver: &Waiver, told: &WaiverRecord) -> Option<RunProblem> {
+        let stale = |expired| crate::spec::waivers::Stale { waiver, expired };
+        let problem = match told.state {
+            WaiverState::Expired => stale(true).problem(self.waivers),
+            WaiverState::Unmatched => stale(false).problem(self.waivers),
+            WaiverState::Unneeded => {
+                let (cases, passed) = (&waiver.cases, told.passed);
+                let each = if passed == 1 {
+                    "its case passed"
+                } else {
+                    "all of its cases passed"
+                };
+                let message =
+                    format!("the waiver of `{cases}` is no longer needed: {each} ({passed} here)");
+                let mend =
+                    "take it out, or narrow its drivers; `intermittent: true` if it comes and goes";
+                self.waivers.problem(waiver, message, mend)
+            }
+            _ => return None,
+        };
+        Some(RunProblem {
+            rule: RunRule::Waiver,
+            message: problem.to_string(),
+        })
+    }
+
+    /// Of each suite that takes part, the gates that must run and did not.
+    fn must_run(&self) -> Vec<RunProblem> {
+        let mut problems = Vec::new();
+        for suite in self.suites {
+            let mut cases = self.cases.iter();
+            if !cases.any(|planned| planned.case.suite == suite.name) {
+                continue;
+            }
+            let of_suite = self
+                .records
+                .iter()
+                .filter(|record| record.suite == suite.name);
+            let mut by_gate: HashMap<&str, Vec<&CaseRecord>> = HashMap::new();
+            for record in of_suite {
+                by_gate.entry(&record.gate).or_default().push(record);
+            }
+            for gate in suite.must_run.on(self.kind) {
+                let records = by_gate.get(gate.as_str()).map_or(&[][..], Vec::as_slice);
+                if !records.iter().any(|record| ran(record)) {
+                    problems.push(never_ran(suite, gate, self.kind, records));
+                }
+            }
+        }
+        problems
+    }
+}
+
+/// Whether a case was judged at all, or died trying.
+fn ran(record: &CaseRecord) -> bool {
+    let stranded = |reason: &Reason| reason.kind == ReasonKind::Environment;
+    match record.outcome {
+        Outcome::Pass | Outcome::Fail | Outcome::Waived => true,
+        Outcome::Error => !record.reason.as_ref().is_some_and(stranded),
+        Outcome::Skip => false,
+    }
+}
+
+fn never_ran(suite: &Suite, gate: &str, kind: DeviceKind, records: &[&CaseRecord]) -> RunProblem {
+    let reason = records.iter().find_map(|record| record.reason.as_ref());
+    let why = match reason {
+        Some(reason) => format!("{} cases, none of which ran: {reason}", records.len()),
+        None => "this profile has no case of it".to_owned(),
+    };
+    RunProblem {
+        rule: RunRule::MustRun,
+        message: format!(
+            "{}::{gate} must run on {kind} ({}): {why}",
+            suite.name, suite.path
+        ),
+    }
+}
+
+/// Fields that changed while the run went on: its results are not of one machine.
+pub(super) fn identity(
+    before: &BTreeMap<String, Field>,
+    now: &BTreeMap<String, Field>,
+) -> Vec<RunProblem> {
+    let differs = |name: &&str| match (before.get(*name), now.get(*name)) {
+        (Some(Field::Value(before)), Some(Field::Value(after))) => before != after,
+        // What could be read and no longer can: the card is gone, or NVML.
+        (Some(Field::Value(_)), Some(Field::Unavailable(_))) => true,
+        _ => false,
+    };
+    let shown = |fields: &BTreeMap<String, Field>, name: &str| match fields.get(name) {
+        Some(Field::Value(value)) => value.to_string(),
+        Some(Field::Unavailable(reason)) => format!("not known ({reason})"),
+        None => "not known".to_owned(),
+    };
+    let changed = SAME.iter().copied().filter(differs);
+    let problems = changed.map(|name| RunProblem {
+        rule: RunRule::Identity,
+        message: format!(
+            "{name} was {} when the run began and is {} at its end: run it again on a machine that stays as it is",
+            shown(before, name),
+            shown(now, name)
+        ),
+    });
+    problems.collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,187 @@
+//! Each rule with a run that keeps it and the smallest one that does not.
+
+use serde_json::json;
+
+use super::*;
+use crate::report::record::CaseRecord;
+use crate::runner::blank::{blank_case, blank_record};
+use crate::spec::{Kernels, Known, Names, load_text};
+
+const SUITE: &str = "version: 1
+suite: s
+kernels: [k.cu]
+axes: {n: {quick: [1, 2], full: [3]}}
+buffers: {out: {type: i32, len: n}}
+pipelines: {main: [{memset: out, value: 1}]}
+gates:
+  a: {run: main, check: sorted, got: out}
+  b: {run: main, check: sorted, got: out}
+must_run: {cuda: [a], sim: [b]}
+";
+
+struct NoKernels;
+
+impl Kernels for NoKernels {
+    fn signatures(&self, _: &str) -> Known {
+        Known::Unknown
+    }
+}
+
+fn record(gate: &str, n: u32, outcome: Outcome, kind: Option<ReasonKind>) -> CaseRecord {
+    let mut record = blank_record(&format!("s::{gate}::n={n}::jit"));
+    record.gate = gate.to_owned();
+    record.outcome = outcome;
+    record.reason = kind.map(|kind| Reason::new(kind, "why"));
+    record
+}
+
+fn planned(suite: &str) -> PlannedCase {
+    let mut case = blank_case("id");
+    case.suite = suite.to_owned();
+    PlannedCase {
+        case,
+        decided: None,
+    }
+}
+
+fn problems(waivers: &str, kind: DeviceKind, of: &str, records: &[CaseRecord]) -> Vec<String> {
+    let suites = [load_text("specs/s.yaml", SUITE.as_bytes(), &NoKernels, Names::any()).unwrap()];
+    let waivers = match waivers {
+        "" => Waivers::default(),
+        entry => {
+            let text = format!("version: 1\nwaivers:\n  - {entry}\n");
+            Waivers::parse("w.yaml", text.as_bytes()).unwrap()
+        }
+    };
+    let whole = Whole {
+        suites: &suites,
+        waivers: &waivers,
+        cases: &[planned(of)],
+        records,
+        kind,
+        device: OnDevice {
+            card: Some("T4"),
+            driver: Some("580.1"),
+        },
+        today: "2026-11-30",
+    };
+    let told = whole.problems(&whole.waivers());
+    told.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn a_gate_that_must_run_has_a_case_that_ran() {
+    let on = |kind, records: &[CaseRecord]| problems("", kind, "s", records);
+    for (outcome, kind) in [
+        (Outcome::Pass, None),
+        (Outcome::Fail, None),
+        (Outcome::Waived, None),
+        (Outcome::Error, Some(ReasonKind::Hang)),
+    ] {
+        let skip = record("a", 2, Outcome::Skip, Some(ReasonKind::BuiltWithout));
+        let ran = record("a", 1, outcome, kind);
+        assert_eq!(on(DeviceKind::Cuda, &[skip, ran]), [""; 0], "{outcome}");
+    }
+    let skip = |n| record("a", n, Outcome::Skip, Some(ReasonKind::BuiltWithout));
+    assert_eq!(
+        on(DeviceKind::Cuda, &[skip(1), skip(2)]),
+        [
+            "must_run: s::a must run on cuda (specs/s.yaml): 2 cases, none of which ran: built without: why"
+        ]
+    );
+    let stranded = record("a", 1, Outcome::Error, Some(ReasonKind::Environment));
+    assert_eq!(
+        on(DeviceKind::Cuda, &[stranded]).len(),
+        1,
+        "no device, no run"
+    );
+    // Each device has a list of its own.
+    let passed = record("a", 1, Outcome::Pass, None);
+    assert_eq!(
+        on(DeviceKind::Sim, &[passed]),
+        ["must_run: s::b must run on sim (specs/s.yaml): this profile has no case of it"]
+    );
+    assert_eq!(
+        problems("", DeviceKind::Cuda, "another", &[]),
+        [""; 0],
+        "no case of the suite"
+    );
+}
+
+#[test]
+fn a_waiver_whose_cases_all_pass_must_go() {
+    let entry = |more: &str| {
+        format!(
+            "{{cases: 's::b::*', cards: T4, reason: r, link: 'https://a.b', expires: 2027-01-01{more}}}"
+        )
+    };
+    let on = |more: &str, records: &[CaseRecord]| {
+        let mut all = records.to_vec();
+        all.push(record("a", 1, Outcome::Pass, None));
+        problems(&entry(more), DeviceKind::Cuda, "s", &all)
+    };
+    let pass = |n| record("b", n, Outcome::Pass, None);
+    let waived = record("b", 1, Outcome::Waived, None);
+    let skip = record("b", 1, Outcome::Skip, Some(ReasonKind::BuiltWithout));
+    let told = on("", &[pass(1), pass(2)]);
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(
+        told[0].starts_with(
+            "waiver: w.yaml:3:14: the waiver of `s::b::*` is no longer needed: all of its cases passed (2 here)"
+        ),
+        "{told:?}"
+    );
+    assert_eq!(on("", &[waived, pass(2)]), [""; 0], "it waived one");
+    assert_eq!(on("", &[skip]), [""; 0], "nothing is known of it");
+    assert_eq!(on(", intermittent: true", &[pass(1)]), [""; 0]);
+    assert_eq!(
+        on(", driver: 570.1", &[pass(1)]),
+        [""; 0],
+        "another driver's"
+    );
+}
+
+#[test]
+fn a_waiver_past_its_day_or_without_cases_is_told() {
+    let passed = [record("a", 1, Outcome::Pass, None)];
+    let on = |cases: &str, day: &str| {
+        let entry = format!(
+            "{{cases: '{cases}', cards: T4, reason: r, link: 'https://a.b', expires: {day}}}"
+        );
+        problems(&entry, DeviceKind::Cuda, "s", &passed)
+    };
+    let told = on("s::b::*", "2026-11-29").concat();
+    assert!(
+        told.contains("expired: 2026-11-29 was its last day"),
+        "{told}"
+    );
+    let told = on("s::c::*", "2027-01-01").concat();
+    assert!(told.contains("no case is named `s::c::*`"), "{told}");
+    // The full profile's and another image's cases are cases.
+    assert_eq!(on("s::b::n=3::sass", "2027-01-01"), [""; 0]);
+    assert_eq!(on("s::b::*", "2026-11-30"), [""; 0]);
+}
+
+#[test]
+fn a_driver_that_changes_during_the_run_is_told() {
+    let fields = |driver: Field| BTreeMap::from([("driver_version".to_owned(), driver)]);
+    let before = fields(Field::Value(json!("580.1")));
+    assert_eq!(identity(&before, &before), []);
+    let after = fields(Field::Value(json!("580.2")));
+    let told = identity(&before, &after);
+    assert_eq!(told.len(), 1);
+    assert!(
+        told[0]
+            .to_string()
+            .starts_with("identity: driver_version was \"580.1\""),
+        "{told:?}"
+    );
+    let lost = fields(Field::Unavailable("the card has fallen off the bus".into()));
+    let told = identity(&before, &lost)[0].to_string();
+    assert!(told.contains("fallen off the bus"), "{told}");
+    assert_eq!(
+        identity(&lost, &before),
+        [],
+        "what was not known says nothing"
+    );
+}
