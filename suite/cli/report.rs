@@ -33,9 +33,16 @@ fn as_row(run: &Listed) -> Vec<String> {
     let mut about = match &run.state {
         State::Complete => String::new(),
         State::Incomplete if run.joined => "of many processes".to_owned(),
-        State::Incomplete => "incomplete".to_owned(),
+        State::Incomplete => match run.selected {
+            Some(selected) => format!("incomplete: {} of {selected} cases", run.totals.all()),
+            None => "incomplete".to_owned(),
+        },
         State::Unreadable(why) => format!("unreadable: {why}"),
     };
+    if let Some(broken) = run.seal.broken() {
+        let joint = if about.is_empty() { "" } else { "; " };
+        about.push_str(&format!("{joint}{broken}"));
+    }
     if run.broken_lines > 0 {
         about.push_str(&format!(" ({} broken lines)", run.broken_lines));
     }
@@ -69,6 +76,8 @@ fn as_json(run: &Listed) -> serde_json::Value {
         "profile": run.profile,
         "state": state,
         "joined": run.joined,
+        "selected": run.selected,
+        "changed": run.seal.broken(),
         "unreadable": why,
         "totals": run.totals,
         "broken_lines": run.broken_lines,
@@ -91,7 +100,7 @@ pub(super) fn load(run: Option<&str>, reports: PathBuf, redact: bool) -> Result<
 
 pub(super) fn show(loaded: &Loaded, format: ShowFormat) -> Outcome {
     let report = &loaded.report;
-    Ok(Answer::from(match format {
+    let mut answer = Answer::from(match format {
         ShowFormat::Json => to_json(report).map_err(Failure::usage)?,
         ShowFormat::Markdown => summary_markdown(report),
         ShowFormat::Text => {
@@ -100,6 +109,10 @@ pub(super) fn show(loaded: &Loaded, format: ShowFormat) -> Outcome {
                 text.push_str("A run of many processes: the results that are there.\n");
             } else if loaded.state != State::Complete {
                 text.push_str("This run did not reach its end: its results so far.\n");
+                if report.run.choices.is_some() {
+                    let id = &report.run.id;
+                    text.push_str(&format!("`cuda-gates run --resume {id}` finishes it.\n"));
+                }
             }
             if loaded.broken_lines > 0 {
                 text.push_str(&format!(
@@ -109,5 +122,10 @@ pub(super) fn show(loaded: &Loaded, format: ShowFormat) -> Outcome {
             }
             text
         }
-    }))
+    });
+    if let Some(broken) = loaded.seal.broken() {
+        answer.code = 1;
+        answer.trouble = format!("error: {}: {broken}", loaded.path.display());
+    }
+    Ok(answer)
 }

@@ -19,6 +19,7 @@ pub mod plot;
 pub mod record;
 mod redact;
 mod schedules;
+mod seal;
 mod summary;
 pub mod tables;
 mod text;
@@ -28,6 +29,7 @@ pub use json::{ReadError, case_from_line, case_to_line, from_json, schema, to_js
 pub use junit::junit_xml;
 pub use markdown::summary_markdown;
 pub use redact::Redactor;
+pub use seal::{Seal, results_sha256, seal_of};
 pub use text::summary_text;
 
 #[cfg(test)]

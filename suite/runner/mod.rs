@@ -19,6 +19,7 @@ mod planned;
 mod progress;
 mod recorder;
 mod repro;
+mod resume;
 mod schedules;
 mod session;
 mod start;
@@ -32,8 +33,8 @@ use crate::report::record::CaseRecord;
 
 pub use choice::Chosen;
 pub use options::{
-    DEFAULT_TIMEOUT, DeviceChoice, Options, Selection, UsageError, parse_count, parse_images,
-    parse_profile, parse_seed, parse_timeout,
+    DEFAULT_TIMEOUT, DeviceChoice, Options, Resume, Selection, UsageError, parse_count,
+    parse_images, parse_profile, parse_seed, parse_timeout,
 };
 pub use planned::{KERNELS, PlanError, Planned, folder};
 pub use schedules::ScheduleChoice;

@@ -12,11 +12,13 @@ use super::harness::Harness;
 use super::options::Options;
 use super::planned::Planned;
 use super::repro::{Repro, binary_repro, target_repro};
-use super::session::{Ended, Parts, Session};
+use super::resume::{choices, same_suite, take_up};
+use super::session::{Ended, Parts, Session, suite_record};
 use super::text::refusal;
 use super::verdict::Verdict;
 use super::{PlannedCase, direct};
-use crate::archive::Store;
+use crate::archive::{Store, Unfinished};
+use crate::report::record::ChoicesRecord;
 use crate::report::summary_text;
 use crate::terms::DeviceKind;
 use crate::worker::{Launch, Pool};
@@ -30,11 +32,29 @@ pub fn run(options: &Options) -> u8 {
 }
 
 fn judged(options: &Options) -> Verdict {
+    let Some(resume) = &options.resume else {
+        return whole(options, None);
+    };
+    match take_up(options, resume) {
+        Ok((restored, unfinished)) => whole(&restored, Some(unfinished)),
+        Err(error) => refuse(&error),
+    }
+}
+
+/// A run from its start, or from where it died.
+fn whole(options: &Options, unfinished: Option<Unfinished>) -> Verdict {
     let planned = match Planned::new(options) {
         Ok(planned) => planned,
         Err(error) => return refuse(&error),
     };
     let cases = planned.select(&options.selection);
+    let choices = choices(options, &planned, &cases);
+    if let Some(unfinished) = &unfinished {
+        let suite = suite_record(&planned.suites);
+        if let Err(error) = same_suite(unfinished.folder.facts(), &suite, &choices) {
+            return refuse(&error);
+        }
+    }
     if cases.is_empty() {
         complain("error: no case is selected (`cuda-gates list` prints their names)");
         return Verdict::Nothing;
@@ -47,11 +67,23 @@ fn judged(options: &Options) -> Verdict {
         cases,
         filtered,
         joined: None,
+        choices: Some(choices),
     };
     let threads = start.threads();
     let session = match start.session(binary_repro(options)) {
         Ok(session) => session,
         Err(error) => return refuse(&error),
+    };
+    let session = match unfinished {
+        None => session,
+        Some(unfinished) => {
+            let session = session.resuming(unfinished);
+            if let Err((verdict, why)) = session.open() {
+                complain(&refusal(why));
+                return verdict;
+            }
+            session
+        }
     };
     direct::run(&session, threads, options.quiet);
     let ended = session.finish();
@@ -79,12 +111,17 @@ pub fn gates() -> ExitCode {
     let filtered = harness.is_filtered();
     let lists = harness.lists();
     let skips = skips(&cases);
+    let joined = nextest_run();
+    let choices = joined
+        .is_none()
+        .then(|| choices(&options, &planned, &cases));
     let start = Start {
         options: &options,
         planned,
         cases,
         filtered,
-        joined: nextest_run(),
+        joined,
+        choices,
     };
     let threads = start.threads();
     let session = match start.session(target_repro(&options)) {
@@ -116,6 +153,7 @@ struct Start<'o> {
     cases: Vec<PlannedCase>,
     filtered: bool,
     joined: Option<String>,
+    choices: Option<ChoicesRecord>,
 }
 
 impl Start<'_> {
@@ -145,6 +183,7 @@ impl Start<'_> {
             schedules,
             pool: Pool::new(launch, threads),
             repro,
+            choices: self.choices,
         }))
     }
 }
