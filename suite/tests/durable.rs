@@ -1,7 +1,7 @@
 //! Runs that are killed, run out of disk, or are meddled with: nothing is lost, and each is finished or refused.
 
-mod kills;
-mod place;
+mod durable_kills;
+mod durable_place;
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -10,11 +10,11 @@ use std::process::{Command, Stdio};
 use cuda_gates::archive::{State, Store};
 use cuda_gates::report::{Facts, case_from_line};
 
-use place::{Place, SUITE};
+use durable_place::{Place, SUITE};
 
 #[test]
 fn eight_runs_killed_at_random_are_resumed_to_the_same_verdicts() {
-    let figures = kills::rounds(8, 0x5eed);
+    let figures = durable_kills::rounds(8, 0x5eed);
     assert!(figures.between > 0, "{figures}");
 }
 
@@ -22,7 +22,7 @@ fn eight_runs_killed_at_random_are_resumed_to_the_same_verdicts() {
 #[test]
 #[ignore = "takes minutes"]
 fn two_hundred_runs_killed_at_random_are_resumed_to_the_same_verdicts() {
-    let figures = kills::rounds(200, 0xdead_5eed);
+    let figures = durable_kills::rounds(200, 0xdead_5eed);
     println!("{figures}");
     assert!(figures.between > 100, "{figures}");
 }
@@ -218,7 +218,7 @@ fn a_disk_that_fills_up_ends_in_an_error_that_loses_nothing() {
     );
     // With room again the run is finished.
     place.run(&["run", "--resume", &run.report.run.id]).ends(1);
-    kills::same_verdicts(&place.newest(), &whole);
+    durable_kills::same_verdicts(&place.newest(), &whole);
     place.run(&["report", "verify"]).ends(0);
 }
 

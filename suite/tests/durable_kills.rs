@@ -11,7 +11,7 @@ use cuda_gates::archive::{State, Store};
 use cuda_gates::report::case_from_line;
 use cuda_gates::report::record::Report;
 
-use super::place::{Place, SUITE};
+use super::durable_place::{Place, SUITE};
 
 /// Resumed runs that are killed too, of one round, at most.
 const KILLS_AGAIN_MAX: u32 = 3;
