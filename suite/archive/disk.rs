@@ -3,6 +3,7 @@
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
+use std::time::Duration;
 
 use super::ArchiveError;
 
@@ -116,6 +117,9 @@ impl Drop for FileLock<'_> {
     }
 }
 
+/// Between looks at a folder's lock.
+const WAITS: [Duration; 5] = [Duration::from_millis(20); 5];
+
 /// A run's folder is one process' alone while this lives, and as long as that process does. It goes with the folder
 /// when that is renamed.
 #[derive(Debug)]
@@ -128,10 +132,20 @@ impl Owner {
     /// `InUse` when another process, or another run of this one, has the folder.
     pub(super) fn take(folder: &Path) -> Result<Self, ArchiveError> {
         let file = File::open(folder).map_err(|e| ArchiveError::io("open", folder, e))?;
-        match file.try_lock() {
-            Err(TryLockError::WouldBlock) => Err(ArchiveError::InUse(folder.to_owned())),
-            // A file system without locks on folders keeps no two processes apart; all else works on it.
-            Ok(()) | Err(TryLockError::Error(_)) => Ok(Self { _folder: file }),
+        for wait in WAITS {
+            match file.try_lock() {
+                // Somebody may only be looking whether there is an owner.
+                Err(TryLockError::WouldBlock) => std::thread::sleep(wait),
+                // A file system without locks on folders keeps no two processes apart; all else works on it.
+                Ok(()) | Err(TryLockError::Error(_)) => return Ok(Self { _folder: file }),
+            }
         }
+        Err(ArchiveError::InUse(folder.to_owned()))
+    }
+
+    /// Whether a run's folder has an owner now.
+    pub(super) fn is_there(folder: &Path) -> bool {
+        File::open(folder)
+            .is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
     }
 }

@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::disk::Owner;
 use super::load::{Loaded, id, is_run, load, read_results};
 use super::run::{REPORT, RUN};
 use super::{ArchiveError, Store};
@@ -34,6 +35,8 @@ pub struct Listed {
     /// Written by many processes, none of which knows whether all its results are there.
     pub joined: bool,
     pub totals: Totals,
+    /// A process is writing it at this moment.
+    pub running: bool,
     /// Cases that it was to run; none where it does not say.
     pub selected: Option<usize>,
     /// As [`Loaded::seal`]; absent where the run cannot be read.
@@ -127,6 +130,7 @@ fn listed(path: &Path) -> Listed {
         state: State::Incomplete,
         joined: false,
         totals: Totals::default(),
+        running: Owner::is_there(path),
         selected: None,
         seal: Seal::Absent,
         broken_lines: 0,

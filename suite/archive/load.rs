@@ -11,6 +11,9 @@ use super::{ArchiveError, State, Store};
 use crate::report::record::{CaseRecord, Report};
 use crate::report::{self, Facts, ReadError, Seal};
 
+/// Of a file that is read: a hundred times the largest whole run so far.
+const BYTES_MAX: u64 = 4 << 30;
+
 /// A run's record. For an incomplete run it is assembled from what is on disk.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Loaded {
@@ -173,11 +176,21 @@ pub(super) fn read_report(path: &Path) -> Result<(Report, Seal), ArchiveError> {
         path: path.to_owned(),
         source,
     };
-    let bytes = fs::read(path).map_err(|e| ArchiveError::io("read", path, e))?;
+    let bytes = read(path).map_err(|e| ArchiveError::io("read", path, e))?;
     let text = String::from_utf8(bytes).map_err(|e| failed(ReadError::NotUtf8(e.utf8_error())))?;
     let report = report::from_json(&text).map_err(failed)?;
     let seal = report::seal_of(&text).map_err(|e| failed(e.into()))?;
     Ok((report, seal))
+}
+
+/// A file of any length would fill the memory.
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let bytes = fs::metadata(path)?.len();
+    if bytes > BYTES_MAX {
+        let words = format!("it has {bytes} bytes, more than {BYTES_MAX}");
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, words));
+    }
+    fs::read(path)
 }
 
 pub(super) struct Results {
@@ -188,7 +201,7 @@ pub(super) struct Results {
 /// The results of a folder: the last one of each case, in the order of their first. No file is no results.
 pub(super) fn read_results(folder: &Path) -> Result<Results, ArchiveError> {
     let path = folder.join(RESULTS);
-    let bytes = match fs::read(&path) {
+    let bytes = match read(&path) {
         Ok(bytes) => bytes,
         Err(e) if e.kind() == io::ErrorKind::NotFound => Vec::new(),
         Err(e) => return Err(ArchiveError::io("read", &path, e)),

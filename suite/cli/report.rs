@@ -33,10 +33,13 @@ fn as_row(run: &Listed) -> Vec<String> {
     let mut about = match &run.state {
         State::Complete => String::new(),
         State::Incomplete if run.joined => "of many processes".to_owned(),
-        State::Incomplete => match run.selected {
-            Some(selected) => format!("incomplete: {} of {selected} cases", run.totals.all()),
-            None => "incomplete".to_owned(),
-        },
+        State::Incomplete => {
+            let word = if run.running { "running" } else { "incomplete" };
+            match run.selected {
+                Some(selected) => format!("{word}: {} of {selected} cases", run.totals.all()),
+                None => word.to_owned(),
+            }
+        }
         State::Unreadable(why) => format!("unreadable: {why}"),
     };
     if let Some(broken) = run.seal.broken() {
@@ -76,6 +79,7 @@ fn as_json(run: &Listed) -> serde_json::Value {
         "profile": run.profile,
         "state": state,
         "joined": run.joined,
+        "running": run.running,
         "selected": run.selected,
         "changed": run.seal.broken(),
         "unreadable": why,

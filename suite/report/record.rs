@@ -171,8 +171,8 @@ pub struct Report {
     pub seal: Option<SealRecord>,
 }
 
-/// SHA-256, in hexadecimal, of a report's parts as compact JSON with the keys of every object sorted. It tells accidents
-/// and careless edits; whoever changes a report on purpose can compute it again.
+/// SHA-256, in hexadecimal, of a report's parts as compact JSON with the keys of every object sorted. It tells
+/// accidents and careless edits; whoever changes a report on purpose can compute it again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SealRecord {
     /// Of the `cases`, sorted by id: those of `results.jsonl` give the same.

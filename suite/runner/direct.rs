@@ -7,7 +7,8 @@ use super::Judge;
 use super::progress::Progress;
 use super::session::Session;
 
-/// Runs every case that is neither decided nor has a result, at most `threads` at once, each as soon as a thread is free.
+/// Runs every case that is neither decided nor has a result, at most `threads` at once, each as soon as a thread is
+/// free.
 pub(super) fn run(session: &Session, threads: usize, quiet: bool) {
     let cases: Vec<_> = session.pending().collect();
     let progress = Progress::new(cases.len(), quiet);

@@ -142,7 +142,8 @@ fn killed(place: &Place, resume: Option<&str>, after: Duration) {
     child.wait().unwrap();
 }
 
-/// The results on disk, which begin with those that were there before; what was added is whole records, but for the last.
+/// The results on disk, which begin with those that were there before; what was added is whole records, but for the
+/// last.
 fn kept(run: &Path, before: &[u8]) -> Vec<u8> {
     let now = fs::read(run.join("results.jsonl")).unwrap();
     assert!(now.starts_with(before), "results were lost");

@@ -141,3 +141,23 @@ fn one_broken_run_hides_no_other() {
     let newest = store.newest().unwrap();
     assert_eq!(newest.path, fine);
 }
+
+/// A file with a hole: larger than anything that is read, and nothing on the disk.
+#[test]
+fn a_file_beyond_reason_is_not_read() {
+    let (_dir, store) = store();
+    let path = whole(&store);
+    for file in ["results.jsonl", "report.json"] {
+        let file = OpenOptions::new().append(true).open(path.join(file));
+        file.unwrap().set_len(5 << 30).unwrap();
+        let told = store.verify_all().unwrap()[0].problems.join("\n");
+        assert!(
+            told.contains("5368709120 bytes, more than 4294967296"),
+            "{told}"
+        );
+    }
+    assert!(matches!(
+        &store.list().unwrap()[0].state,
+        State::Unreadable(_)
+    ));
+}

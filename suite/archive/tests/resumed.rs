@@ -91,7 +91,9 @@ fn a_run_is_one_process_own() {
     drop(running);
     let taken = store.take_up(&id).unwrap();
     assert!(refused(&store, &id).contains("another process"));
+    assert!(store.list().unwrap()[0].running);
     drop(taken);
+    assert!(!store.list().unwrap()[0].running);
     assert!(store.take_up(&id).is_ok(), "a refusal leaves all as it was");
 }
 
