@@ -270,7 +270,12 @@ pub struct RunRecord {
 pub struct ChoicesRecord {
     /// `auto`, `sim`, `cuda:0` or a UUID.
     pub device: String,
-    pub images: Vec<ImageKind>,
+    /// None: the device's default.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub profile: Option<String>,
+    /// None: the device's default.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub images: Option<Vec<ImageKind>>,
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub filters: Vec<String>,
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]

@@ -12,8 +12,9 @@ use super::{PlannedCase, Verdict};
 use crate::archive::{Store, Unfinished};
 use crate::report::Facts;
 use crate::report::record::{ChoicesRecord, DeviceRecord, RunRecord, SchedulesRecord, SuiteRecord};
-use crate::terms::Profile;
+use crate::terms::{DeviceKind, Profile};
 
+const DEVICE_MEND: &str = "Name its device with --device, or begin a new run";
 /// Differences told of each kind.
 const TOLD_MAX: usize = 5;
 
@@ -36,7 +37,8 @@ pub(super) fn choices(
             DeviceChoice::Auto => "auto".to_owned(),
             DeviceChoice::One(address) => address.to_string(),
         },
-        images: planned.images.clone(),
+        profile: options.profile.map(|profile| profile.name().to_owned()),
+        images: options.images.clone(),
         filters: options.selection.filters.clone(),
         exact: options.selection.exact,
         skip: options.selection.skip.clone(),
@@ -79,8 +81,10 @@ fn restored(
         };
         choices.device.parse().map_err(hidden)
     };
-    let profile = Profile::from_name(&run.profile)
-        .ok_or_else(|| format!("run {id}: `{}` is no profile", run.profile))?;
+    let profile = |name: &str| {
+        let known = Profile::from_name(name);
+        known.ok_or_else(|| format!("run {id}: `{name}` is no profile"))
+    };
     let timeout = Duration::try_from_secs_f64(choices.timeout_s)
         .map_err(|_| format!("run {id}: {} s is no deadline", choices.timeout_s))?;
     let folder = |named: &Option<PathBuf>, then: &Option<String>| {
@@ -88,8 +92,8 @@ fn restored(
     };
     Ok(Options {
         device: resume.device.clone().map_or_else(device, Ok)?,
-        profile: Some(profile),
-        images: Some(choices.images.clone()),
+        profile: choices.profile.as_deref().map(profile).transpose()?,
+        images: choices.images.clone(),
         reports: options.reports.clone(),
         specs: folder(&resume.specs, &choices.specs),
         kernels: folder(&resume.kernels, &choices.kernels),
@@ -117,6 +121,23 @@ fn schedules(record: Option<&SchedulesRecord>) -> ScheduleChoice {
             only: record.only,
         },
     }
+}
+
+/// That the device is of the kind that the run was on: what it selects depends on that.
+///
+/// # Errors
+/// What was chosen, and what to do.
+pub(super) fn same_kind(then: &Facts, now: DeviceKind) -> Result<(), String> {
+    let wrong: Vec<String> = match &then.device.info {
+        Some(info) if info.kind != now => {
+            let (then, now) = (info.kind.name(), now.name());
+            vec![format!(
+                "it was on a device of kind {then}, this one is of kind {now}"
+            )]
+        }
+        _ => Vec::new(),
+    };
+    refused(&then.run.id, &wrong, DEVICE_MEND)
 }
 
 /// That what was to run is what would run now.
@@ -227,12 +248,7 @@ pub(super) fn same_device(
             )
         })
         .collect();
-    refused(
-        id,
-        &wrong,
-        "Name its device with --device, or begin a new run",
-    )
-    .map_err(|told| (Verdict::Usage, told))
+    refused(id, &wrong, DEVICE_MEND).map_err(|told| (Verdict::Usage, told))
 }
 
 fn refused(id: &str, wrong: &[String], mend: &str) -> Result<(), String> {

@@ -12,7 +12,7 @@ use super::harness::Harness;
 use super::options::Options;
 use super::planned::Planned;
 use super::repro::{Repro, binary_repro, target_repro};
-use super::resume::{choices, same_suite, take_up};
+use super::resume::{choices, same_kind, same_suite, take_up};
 use super::session::{Ended, Parts, Session, suite_record};
 use super::text::refusal;
 use super::verdict::Verdict;
@@ -51,7 +51,9 @@ fn whole(options: &Options, unfinished: Option<Unfinished>) -> Verdict {
     let choices = choices(options, &planned, &cases);
     if let Some(unfinished) = &unfinished {
         let suite = suite_record(&planned.suites);
-        if let Err(error) = same_suite(unfinished.folder.facts(), &suite, &choices) {
+        let then = unfinished.folder.facts();
+        let same = same_kind(then, planned.chosen.kind());
+        if let Err(error) = same.and_then(|()| same_suite(then, &suite, &choices)) {
             return refuse(&error);
         }
     }

@@ -69,6 +69,7 @@ impl Random {
     }
 }
 
+/// As many rounds as it takes to kill `count` runs in the middle.
 pub fn rounds(count: u32, seed: u64) -> Figures {
     let clock = Instant::now();
     let mut random = Random(seed);
@@ -80,7 +81,12 @@ pub fn rounds(count: u32, seed: u64) -> Figures {
         ..Figures::default()
     };
     let whole = place.newest();
-    for _ in 0..count {
+    while figures.between < count {
+        let most = 20 * count;
+        assert!(
+            figures.rounds < most,
+            "kills come too early or too late: {figures}"
+        );
         fs::remove_dir_all(place.reports()).unwrap();
         round(&place, &whole, &mut random, &mut figures);
         figures.rounds += 1;

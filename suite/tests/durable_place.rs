@@ -107,7 +107,12 @@ impl Place {
 
     /// A run as it is where it was killed after so many results; its id.
     pub fn died_after(&self, results: usize) -> String {
-        self.run(&[]).ends(1);
+        self.died(&[], results)
+    }
+
+    /// The same of a run with these arguments.
+    pub fn died(&self, arguments: &[&str], results: usize) -> String {
+        self.run(arguments).ends(1);
         let run = Store::open(self.reports()).newest().unwrap().path;
         for file in ["report.json", "junit.xml", "summary.md"] {
             fs::remove_file(run.join(file)).unwrap();

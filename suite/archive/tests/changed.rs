@@ -32,6 +32,9 @@ fn what_is_as_it_was_written_has_no_problem() {
     assert_eq!((copied.problems.len(), copied.results), (0, 2));
 }
 
+/// None: the file goes.
+type Change<'c> = dyn Fn(&str) -> Option<String> + 'c;
+
 #[test]
 fn every_file_that_was_changed_is_named() {
     let (_dir, store) = store();
@@ -39,7 +42,7 @@ fn every_file_that_was_changed_is_named() {
     let name = path.to_str().unwrap();
     let fail = (r#""outcome": "fail""#, r#""outcome": "pass""#);
     let line = (r#""outcome":"fail""#, r#""outcome":"pass""#);
-    let cases: [(&str, &dyn Fn(&str) -> Option<String>, &str); 10] = [
+    let cases: [(&str, &Change<'_>, &str); 10] = [
         (
             "report.json",
             &|t| Some(t.replace(fail.0, fail.1)),

@@ -7,7 +7,8 @@ fn resumable() -> Facts {
     let mut facts = on_h200();
     facts.run.choices = Some(ChoicesRecord {
         device: "cuda:0".to_owned(),
-        images: Vec::new(),
+        profile: None,
+        images: None,
         filters: Vec::new(),
         exact: false,
         skip: Vec::new(),

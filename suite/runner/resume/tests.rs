@@ -8,7 +8,8 @@ use crate::worker::{Address, Schedules};
 fn recorded() -> ChoicesRecord {
     ChoicesRecord {
         device: "sim".into(),
-        images: vec![ImageKind::Jit],
+        profile: Some("quick".into()),
+        images: Some(vec![ImageKind::Jit]),
         filters: vec!["by_".into()],
         exact: true,
         skip: vec!["slow".into()],
