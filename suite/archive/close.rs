@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use super::ArchiveError;
-use super::list::{Loaded, State, read_report, read_results};
+use super::load::{Loaded, read_results, read_start};
 use super::run::{RUN, RunFolder};
+use super::{ArchiveError, State};
 use crate::report::Facts;
 use crate::report::record::Report;
 
@@ -17,13 +17,14 @@ pub fn load_results(folder: &Path) -> Result<Loaded, ArchiveError> {
     if !start.is_file() {
         return Err(ArchiveError::Bare(folder.to_owned()));
     }
-    let facts = Facts::from(read_report(&start)?);
+    let (facts, seal) = read_start(folder)?;
     let results = read_results(folder)?;
     Ok(Loaded {
         path: folder.to_owned(),
         report: facts.into_report(results.cases, Vec::new()),
         state: State::Incomplete,
         broken_lines: results.broken_lines,
+        seal,
     })
 }
 

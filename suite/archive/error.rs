@@ -38,6 +38,31 @@ pub enum ArchiveError {
     NoRuns(PathBuf),
     #[error("`{name}` is the beginning of {} runs: {}", ids.len(), ids.join(", "))]
     Ambiguous { name: String, ids: Vec<String> },
+    #[error(
+        "cannot read {}: {source}. `cuda-gates run --resume {id}` writes it again from results.jsonl",
+        path.display()
+    )]
+    Damaged {
+        path: PathBuf,
+        source: ReadError,
+        id: String,
+    },
+    #[error("{} was {what}. Run the gates again", path.display())]
+    Changed { path: PathBuf, what: String },
+    #[error("{}: another process is writing this run. Wait until it ends, or end it", .0.display())]
+    InUse(PathBuf),
+    #[error(
+        "run {0} is complete: there is nothing to resume. `cuda-gates report show {0}` shows it"
+    )]
+    Complete(String),
+    #[error("run {0} was written by many processes, each its own cases: run them again")]
+    Joined(String),
+    #[error(
+        "run {0} does not say what it was to run, as an older cuda-gates wrote it: run the gates again"
+    )]
+    WithoutChoices(String),
+    #[error("{} is a report, not a run's folder: name the run that did not end", .0.display())]
+    NoRun(PathBuf),
     #[error("{}: the run died before it wrote what it runs on (`run.json`)", .0.display())]
     Bare(PathBuf),
 }

@@ -1,15 +1,15 @@
-//! Listing and loading runs, whole or not.
+//! Listing runs, whole or not.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use indexmap::IndexMap;
-
-use super::run::{FILES, REPORT, RESULTS, RUN};
+use super::disk::Owner;
+use super::load::{Loaded, id, is_run, load, read_results};
+use super::run::{REPORT, RUN};
 use super::{ArchiveError, Store};
-use crate::report::record::{CaseRecord, Report, Totals};
-use crate::report::{self, Facts};
+use crate::report::Seal;
+use crate::report::record::Totals;
 
 /// Whether a run reached its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,16 +35,13 @@ pub struct Listed {
     /// Written by many processes, none of which knows whether all its results are there.
     pub joined: bool,
     pub totals: Totals,
+    /// A process is writing it at this moment.
+    pub running: bool,
+    /// Cases that it was to run; none where it does not say.
+    pub selected: Option<usize>,
+    /// As [`Loaded::seal`]; absent where the run cannot be read.
+    pub seal: Seal,
     /// Lines of `results.jsonl` that hold no whole result, where that file was needed.
-    pub broken_lines: usize,
-}
-
-/// A run's record. For an incomplete run it is assembled from what is on disk.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Loaded {
-    pub path: PathBuf,
-    pub report: Report,
-    pub state: State,
     pub broken_lines: usize,
 }
 
@@ -59,56 +56,6 @@ impl Store {
         Ok(runs)
     }
 
-    /// Loads a run by its folder (or one of a run's own files in it), its id, or the beginning of one; or a report
-    /// that lies anywhere under any name.
-    ///
-    /// # Errors
-    /// When there is no such run, several, or it cannot be read.
-    pub fn load(&self, name: &str) -> Result<Loaded, ArchiveError> {
-        let given = Path::new(name);
-        if is_run(given) {
-            return load(given);
-        }
-        if let (true, Some(folder)) = (given.is_file(), given.parent()) {
-            let folder = if folder.as_os_str().is_empty() {
-                Path::new(".")
-            } else {
-                folder
-            };
-            let is_part = given
-                .file_name()
-                .is_some_and(|name| FILES.iter().any(|file| name == *file));
-            return if is_part && is_run(folder) {
-                load(folder)
-            } else {
-                load_file(given)
-            };
-        }
-        let folders = self.folders()?;
-        let id = |path: &Path| {
-            path.file_name()
-                .map_or_else(String::new, |name| name.to_string_lossy().into_owned())
-        };
-        let mut found: Vec<&PathBuf> = folders.iter().filter(|path| id(path) == name).collect();
-        if found.is_empty() && !name.is_empty() {
-            found = folders
-                .iter()
-                .filter(|path| id(path).starts_with(name))
-                .collect();
-        }
-        match found.as_slice() {
-            [] => Err(ArchiveError::NoSuchRun {
-                name: name.to_owned(),
-                root: self.root().to_owned(),
-            }),
-            [one] => load(one),
-            many => Err(ArchiveError::Ambiguous {
-                name: name.to_owned(),
-                ids: many.iter().map(|path| id(path)).collect(),
-            }),
-        }
-    }
-
     /// Loads the run that was started last.
     ///
     /// # Errors
@@ -120,7 +67,7 @@ impl Store {
     }
 
     /// `root/*/*/*` that hold a run, in the order of their names.
-    fn folders(&self) -> Result<Vec<PathBuf>, ArchiveError> {
+    pub(super) fn folders(&self) -> Result<Vec<PathBuf>, ArchiveError> {
         let mut runs = Vec::new();
         for driver in subfolders(self.root())? {
             for card in subfolders(&driver)? {
@@ -140,19 +87,15 @@ fn subfolders(folder: &Path) -> Result<Vec<PathBuf>, ArchiveError> {
     };
     let mut folders = Vec::new();
     for entry in entries {
-        let path = entry.map_err(failed)?.path();
-        if path.is_dir() {
+        let entry = entry.map_err(failed)?;
+        let path = entry.path();
+        // A run that is not named yet is hidden.
+        if !entry.file_name().as_encoded_bytes().starts_with(b".") && path.is_dir() {
             folders.push(path);
         }
     }
     folders.sort();
     Ok(folders)
-}
-
-fn is_run(path: &Path) -> bool {
-    [REPORT, RUN, RESULTS]
-        .iter()
-        .any(|file| path.join(file).is_file())
 }
 
 /// When a run began (RFC 3339, so that text sorts as time does); empty when its files do not say. Reads the small file
@@ -175,10 +118,7 @@ fn started(folder: &Path) -> String {
 }
 
 fn listed(path: &Path) -> Listed {
-    let name = |path: Option<&Path>| {
-        path.and_then(Path::file_name)
-            .map_or_else(String::new, |name| name.to_string_lossy().into_owned())
-    };
+    let name = |path: Option<&Path>| path.map_or_else(String::new, id);
     let card = path.parent();
     let mut listed = Listed {
         driver: name(card.and_then(Path::parent)),
@@ -190,6 +130,9 @@ fn listed(path: &Path) -> Listed {
         state: State::Incomplete,
         joined: false,
         totals: Totals::default(),
+        running: Owner::is_there(path),
+        selected: None,
+        seal: Seal::Absent,
         broken_lines: 0,
     };
     match load(path) {
@@ -199,6 +142,8 @@ fn listed(path: &Path) -> Listed {
             listed.state = loaded.state;
             listed.joined = loaded.report.run.joined;
             listed.totals = loaded.report.totals;
+            listed.selected = loaded.report.run.choices.map(|choices| choices.cases);
+            listed.seal = loaded.seal;
             listed.broken_lines = loaded.broken_lines;
         }
         Err(e) => {
@@ -210,82 +155,4 @@ fn listed(path: &Path) -> Listed {
         }
     }
     listed
-}
-
-fn load(folder: &Path) -> Result<Loaded, ArchiveError> {
-    let finished = folder.join(REPORT);
-    if finished.is_file() {
-        let mut loaded = load_file(&finished)?;
-        loaded.path = folder.to_owned();
-        return Ok(loaded);
-    }
-    let start = folder.join(RUN);
-    if !start.is_file() {
-        return Err(ArchiveError::Bare(folder.to_owned()));
-    }
-    let mut facts = Facts::from(read_report(&start)?);
-    facts.run.complete = false;
-    facts.run.finished = None;
-    let results = read_results(folder)?;
-    Ok(Loaded {
-        path: folder.to_owned(),
-        report: facts.into_report(results.cases, Vec::new()),
-        state: State::Incomplete,
-        broken_lines: results.broken_lines,
-    })
-}
-
-/// A `report.json` wherever it stands.
-fn load_file(path: &Path) -> Result<Loaded, ArchiveError> {
-    let report = read_report(path)?;
-    Ok(Loaded {
-        path: path.to_owned(),
-        state: if report.run.complete {
-            State::Complete
-        } else {
-            State::Incomplete
-        },
-        report,
-        broken_lines: 0,
-    })
-}
-
-pub(super) fn read_report(path: &Path) -> Result<Report, ArchiveError> {
-    let text = fs::read_to_string(path).map_err(|e| ArchiveError::io("read", path, e))?;
-    report::from_json(&text).map_err(|source| ArchiveError::Read {
-        path: path.to_owned(),
-        source,
-    })
-}
-
-pub(super) struct Results {
-    pub cases: Vec<CaseRecord>,
-    pub broken_lines: usize,
-}
-
-/// The results of a folder: the last one of each case, in the order of their first. No file is no results.
-pub(super) fn read_results(folder: &Path) -> Result<Results, ArchiveError> {
-    let path = folder.join(RESULTS);
-    let bytes = match fs::read(&path) {
-        Ok(bytes) => bytes,
-        Err(e) if e.kind() == io::ErrorKind::NotFound => Vec::new(),
-        Err(e) => return Err(ArchiveError::io("read", &path, e)),
-    };
-    let mut cases: IndexMap<String, CaseRecord> = IndexMap::new();
-    let mut broken_lines = 0;
-    for line in bytes.split(|b| *b == b'\n').filter(|line| !line.is_empty()) {
-        match std::str::from_utf8(line)
-            .ok()
-            .and_then(|l| report::case_from_line(l).ok())
-        {
-            Some(case) => {
-                cases.insert(case.id.clone(), case);
-            }
-            None => broken_lines += 1,
-        }
-    }
-    Ok(Results {
-        cases: cases.into_values().collect(),
-        broken_lines,
-    })
 }

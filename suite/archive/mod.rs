@@ -1,7 +1,8 @@
 //! Runs on disk, filed by driver version and card: `reports/<driver>/<card>/<run id>/`.
 //!
 //! Owns: the layout, run ids, the files of a run (`run.json` at its start, `results.jsonl` as it goes, then
-//! `report.json`, `junit.xml` and `summary.md`), listing and loading, also of runs that died. May import `report`.
+//! `report.json`, `junit.xml` and `summary.md`), listing and loading, also of runs that died, taking those
+//! up again, and telling what was changed. May import `report`.
 //! The simulator's runs are under `sim/`, those without a driver under `no-driver/`.
 //!
 //! ```
@@ -19,18 +20,25 @@
 //! ```
 
 mod close;
+mod disk;
 mod error;
 mod list;
+mod load;
 mod names;
+mod resume;
 mod run;
 mod store;
+mod verify;
 
 pub use close::{close, load_results};
 pub use error::ArchiveError;
-pub use list::{Listed, Loaded, State};
+pub use list::{Listed, State};
+pub use load::Loaded;
 pub use names::{Shelf, new_run_id, now};
+pub use resume::Unfinished;
 pub use run::RunFolder;
 pub use store::{DEFAULT_ROOT, Store};
+pub use verify::Verified;
 
 #[cfg(test)]
 mod tests;

@@ -1,19 +1,20 @@
 //! One run's folder, while it runs.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::ArchiveError;
-use crate::report::record::{CaseRecord, Report};
+use super::disk::{FileLock, Owner, PART, append_line, open_results, replace, sync, sync_folder};
+use crate::report::record::{CaseRecord, Report, ResumedRecord};
 use crate::report::{self, Facts};
 
 pub(super) const RUN: &str = "run.json";
 pub(super) const RESULTS: &str = "results.jsonl";
 pub(super) const REPORT: &str = "report.json";
-const JUNIT: &str = "junit.xml";
-const SUMMARY: &str = "summary.md";
+pub(super) const JUNIT: &str = "junit.xml";
+pub(super) const SUMMARY: &str = "summary.md";
 
 /// Every file of a run.
 pub(super) const FILES: [&str; 5] = [RUN, RESULTS, REPORT, JUNIT, SUMMARY];
@@ -23,26 +24,57 @@ pub(super) const FILES: [&str; 5] = [RUN, RESULTS, REPORT, JUNIT, SUMMARY];
 pub struct RunFolder {
     path: PathBuf,
     facts: Facts,
+    results: File,
     /// The lock on the file keeps other processes out, this one other threads.
-    results: Mutex<File>,
+    writing: Mutex<()>,
+    /// None where other processes write too.
+    _owner: Option<Owner>,
 }
 
 impl RunFolder {
-    /// A folder that was just created and is nobody else's.
-    pub(super) fn create(path: PathBuf, facts: Facts) -> Result<Self, ArchiveError> {
-        let results = open_results(&path)?;
-        write_start(&path, &facts)?;
-        Ok(Self {
-            path,
-            facts,
-            results: Mutex::new(results),
-        })
+    /// A folder of this name on the shelf, whole from the moment it has that name; none where the name is taken.
+    pub(super) fn create(
+        shelf: &Path,
+        name: &str,
+        facts: &Facts,
+    ) -> Result<Option<Self>, ArchiveError> {
+        let path = shelf.join(name);
+        if path.symlink_metadata().is_ok() {
+            return Ok(None);
+        }
+        // Hidden, so that nobody takes it for a run.
+        let stage = shelf.join(format!(".{name}.{}{PART}", std::process::id()));
+        match fs::create_dir(&stage) {
+            Ok(()) => {}
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => return Ok(None),
+            Err(e) => return Err(ArchiveError::io("create the run folder", &path, e)),
+        }
+        let staged = Self::fill(&stage, path.clone(), facts);
+        let placed = staged.and_then(|run| match fs::rename(&stage, &path) {
+            Ok(()) => sync_folder(shelf)
+                .map(|()| Some(run))
+                .map_err(|e| ArchiveError::io("write", shelf, e)),
+            // Somebody else was faster.
+            Err(_) if path.symlink_metadata().is_ok() => Ok(None),
+            Err(e) => Err(ArchiveError::io("create the run folder", &path, e)),
+        });
+        if !matches!(placed, Ok(Some(_))) {
+            let _ = fs::remove_dir_all(&stage);
+        }
+        placed
+    }
+
+    fn fill(stage: &Path, path: PathBuf, facts: &Facts) -> Result<Self, ArchiveError> {
+        let owner = Owner::take(stage)?;
+        let results = open_results(&stage.join(RESULTS))?;
+        write_start(stage, facts)?;
+        Ok(Self::of(path, facts.clone(), results, Some(owner)))
     }
 
     /// A folder that others may be writing to.
     pub(super) fn join(path: PathBuf, facts: Facts) -> Result<Self, ArchiveError> {
-        let results = open_results(&path)?;
         let file = path.join(RESULTS);
+        let results = open_results(&file)?;
         let lock = FileLock::take(&results, &file)?;
         let start = path.join(RUN);
         let facts = match fs::read_to_string(&start) {
@@ -59,11 +91,23 @@ impl RunFolder {
             Err(e) => return Err(ArchiveError::io("read", &start, e)),
         };
         drop(lock);
-        Ok(Self {
+        Ok(Self::of(path, facts, results, None))
+    }
+
+    /// A folder whose run died, for the process that goes on with it.
+    pub(super) fn take_up(path: PathBuf, facts: Facts, owner: Owner) -> Result<Self, ArchiveError> {
+        let results = open_results(&path.join(RESULTS))?;
+        Ok(Self::of(path, facts, results, Some(owner)))
+    }
+
+    fn of(path: PathBuf, facts: Facts, results: File, owner: Option<Owner>) -> Self {
+        Self {
             path,
             facts,
-            results: Mutex::new(results),
-        })
+            results,
+            writing: Mutex::new(()),
+            _owner: owner,
+        }
     }
 
     pub fn path(&self) -> &Path {
@@ -79,44 +123,55 @@ impl RunFolder {
         &self.facts
     }
 
-    /// Adds one result and hands it to the operating system before returning, so that it outlives this process.
+    /// Notes that the run goes on.
+    ///
+    /// # Errors
+    /// When `run.json` cannot be written; the one that is there stays.
+    pub fn resumed(&mut self, record: ResumedRecord) -> Result<(), ArchiveError> {
+        self.facts.run.resumed.push(record);
+        write_start(&self.path, &self.facts)
+    }
+
+    /// Adds one result and waits until the disk has it, so that it outlives this process and a loss of power.
     ///
     /// # Errors
     /// When it cannot be written; the results before it stay whole.
     pub fn append(&self, case: &CaseRecord) -> Result<(), ArchiveError> {
         let file = self.path.join(RESULTS);
+        self.write(case)?;
+        // Without a lock: several threads wait for the disk at once.
+        sync(&self.results).map_err(|e| ArchiveError::io("append to", &file, e))
+    }
+
+    /// Hands one result to the operating system.
+    pub(super) fn write(&self, case: &CaseRecord) -> Result<(), ArchiveError> {
+        let file = self.path.join(RESULTS);
         let line = report::case_to_line(case).map_err(|source| ArchiveError::Json {
             path: file.clone(),
             source,
         })?;
-        let results = self.lock();
-        let _lock = FileLock::take(&results, &file)?;
-        append_line(&results, &line).map_err(|e| ArchiveError::io("append to", &file, e))
+        let _writing = self.lock();
+        let _lock = FileLock::take(&self.results, &file)?;
+        append_line(&self.results, &line).map_err(|e| ArchiveError::io("append to", &file, e))
     }
 
-    /// Writes `report.json`, `junit.xml` and `summary.md`, each whole or not at all. Every file is tried.
+    /// Writes `junit.xml`, `summary.md` and at last `report.json`, which makes the run complete; each whole or not at
+    /// all. Every file is tried.
     ///
     /// # Errors
     /// The first failure; `results.jsonl` still has every result.
     pub fn finish(&self, report: &Report) -> Result<(), ArchiveError> {
-        let results = self.lock();
-        let _lock = FileLock::take(&results, &self.path.join(RESULTS))?;
+        let _writing = self.lock();
+        let _lock = FileLock::take(&self.results, &self.path.join(RESULTS))?;
         self.write_report(report)
     }
 
-    fn lock(&self) -> MutexGuard<'_, File> {
+    fn lock(&self) -> MutexGuard<'_, ()> {
         // A thread that panicked while it held this left at worst a broken line, which the next append closes.
-        self.results.lock().unwrap_or_else(PoisonError::into_inner)
+        self.writing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn write_report(&self, report: &Report) -> Result<(), ArchiveError> {
-        let json = self.path.join(REPORT);
-        let wrote_json = report::to_json(report)
-            .map_err(|source| ArchiveError::Json {
-                path: json.clone(),
-                source,
-            })
-            .and_then(|text| replace(&json, &text));
         let junit = self.path.join(JUNIT);
         let wrote_junit = report::junit_xml(report)
             .map_err(|e| ArchiveError::Xml {
@@ -125,6 +180,13 @@ impl RunFolder {
             })
             .and_then(|text| replace(&junit, &text));
         let wrote_summary = replace(&self.path.join(SUMMARY), &report::summary_markdown(report));
+        let json = self.path.join(REPORT);
+        let wrote_json = report::to_json(report)
+            .map_err(|source| ArchiveError::Json {
+                path: json.clone(),
+                source,
+            })
+            .and_then(|text| replace(&json, &text));
         wrote_json.and(wrote_junit).and(wrote_summary)
     }
 }
@@ -137,72 +199,4 @@ fn write_start(folder: &Path, facts: &Facts) -> Result<(), ArchiveError> {
         source,
     })?;
     replace(&path, &text)
-}
-
-fn open_results(folder: &Path) -> Result<File, ArchiveError> {
-    let path = folder.join(RESULTS);
-    OpenOptions::new()
-        .create(true)
-        .append(true)
-        .read(true)
-        .open(&path)
-        .map_err(|e| ArchiveError::io("open", &path, e))
-}
-
-/// Appends a line, closing first one that a dying writer left open. A line that does not fit is taken back.
-pub(super) fn append_line(mut file: &File, line: &str) -> io::Result<()> {
-    let len = file.seek(SeekFrom::End(0))?;
-    let mut last = [b'\n'];
-    if len > 0 {
-        file.seek(SeekFrom::End(-1))?;
-        file.read_exact(&mut last)?;
-    }
-    let text = if last == *b"\n" {
-        line.to_owned()
-    } else {
-        format!("\n{line}")
-    };
-    file.write_all(text.as_bytes())
-        .and_then(|()| file.flush())
-        .inspect_err(|_| {
-            // Best effort: a broken last line is tolerated by every reader.
-            let _ = file.set_len(len);
-        })
-}
-
-/// Writes a file beside its place and moves it there.
-pub(super) fn replace(path: &Path, text: &str) -> Result<(), ArchiveError> {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.part", std::process::id()));
-    let part = path.with_file_name(name);
-    let written = File::create(&part)
-        .and_then(|mut file| {
-            file.write_all(text.as_bytes())?;
-            file.sync_all()
-        })
-        .and_then(|()| fs::rename(&part, path));
-    written.map_err(|e| {
-        let _ = fs::remove_file(&part);
-        ArchiveError::io("write", path, e)
-    })
-}
-
-/// The folder's lock, held on its results file: against other processes, and other handles of this one.
-struct FileLock<'a>(&'a File);
-
-impl<'a> FileLock<'a> {
-    fn take(file: &'a File, path: &Path) -> Result<Self, ArchiveError> {
-        match file.lock() {
-            Ok(()) => Ok(Self(file)),
-            // A file system without locks: appends of one line are still whole on it.
-            Err(e) if e.kind() == io::ErrorKind::Unsupported => Ok(Self(file)),
-            Err(e) => Err(ArchiveError::io("lock", path, e)),
-        }
-    }
-}
-
-impl Drop for FileLock<'_> {
-    fn drop(&mut self) {
-        let _ = self.0.unlock();
-    }
 }

@@ -1,11 +1,11 @@
 //! The archive's root: beginning and joining runs.
 
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
+use super::disk::replace;
 use super::names::{folder_name, joined_run_id};
-use super::run::{RunFolder, replace};
+use super::run::RunFolder;
 use super::{ArchiveError, Shelf, new_run_id};
 use crate::report::Facts;
 
@@ -40,11 +40,10 @@ impl Store {
             facts.run.id = new_run_id();
         }
         for _ in 0..NAMES_TRIED_MAX {
-            let path = shelf.join(folder_name(&facts.run.id, "run"));
-            match fs::create_dir(&path) {
-                Ok(()) => return RunFolder::create(path, facts),
-                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => facts.run.id = new_run_id(),
-                Err(e) => return Err(ArchiveError::io("create the run folder", &path, e)),
+            let name = folder_name(&facts.run.id, "run");
+            match RunFolder::create(&shelf, &name, &facts)? {
+                Some(run) => return Ok(run),
+                None => facts.run.id = new_run_id(),
             }
         }
         Err(ArchiveError::NoFreeName(shelf))

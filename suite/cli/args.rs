@@ -9,8 +9,8 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use crate::device::sim::Schedule;
 use crate::mutate::Operator;
 use crate::runner::{
-    DeviceChoice, Options, ScheduleChoice, UsageError, parse_count, parse_images, parse_profile,
-    parse_seed, parse_timeout,
+    DeviceChoice, Options, Resume, ScheduleChoice, UsageError, parse_count, parse_images,
+    parse_profile, parse_seed, parse_timeout,
 };
 use crate::terms::{ImageKind, Profile};
 
@@ -34,6 +34,19 @@ Exit codes, the first that applies:
   1  a case fails without any change; a score below --least; a list of equivalents that is wrong; a mutant
      that the simulated device cannot run
   0  every suite is good enough";
+
+/// What a run that is resumed has chosen already.
+const CHOSEN_BY_A_RUN: [&str; 9] = [
+    "filters",
+    "exact",
+    "skip",
+    "profile",
+    "image",
+    "schedules",
+    "seed",
+    "schedule",
+    "redact",
+];
 
 /// A conformance suite for CUDA hardware and drivers.
 ///
@@ -111,6 +124,10 @@ pub(super) struct Run {
     /// A case's deadline, seconds; under several schedules, each one's [default: 120].
     #[arg(long, value_name = "SECONDS", value_parser = parse_timeout)]
     pub timeout: Option<Duration>,
+    /// Go on with a run that died: its id or its beginning, or its folder. It has its own choices, on the same device
+    /// and with the same suites and kernels; its results stay.
+    #[arg(long, value_name = "RUN", conflicts_with_all = CHOSEN_BY_A_RUN)]
+    pub resume: Option<String>,
     #[command(flatten)]
     pub schedules: Schedules,
     /// Hash the card's UUID and serial number in everything that is written; leave out process ids and the names of
@@ -334,6 +351,17 @@ pub(super) enum Report {
         #[arg(long, value_enum, default_value_t)]
         format: ShowFormat,
     },
+    /// Tell whether runs are as they were written: every run's where none is named. Exit code 1 when one is not.
+    Verify {
+        /// Runs' ids or their beginnings, their folders, or report.json files.
+        #[arg(value_name = "RUN")]
+        runs: Vec<String>,
+        /// The archive's folder [default: reports].
+        #[arg(long, value_name = "DIR")]
+        reports: Option<PathBuf>,
+        #[arg(long, value_enum, default_value_t)]
+        format: Format,
+    },
     /// Show a run, also one that did not finish.
     Show {
         /// A run's id or its beginning, its folder, or a report.json [default: the newest run].
@@ -375,8 +403,17 @@ impl Cli {
 impl Run {
     /// Arguments win over the environment.
     pub fn resolve(self, environment: Options) -> Options {
+        let Folders { specs, kernels } = &self.choices.folders;
+        let resume = self.resume.map(|run| Resume {
+            run,
+            device: self.choices.device.clone(),
+            specs: specs.clone(),
+            kernels: kernels.clone(),
+            timeout: self.timeout,
+        });
         let options = self.choices.resolve(environment);
         Options {
+            resume,
             reports: self.reports.unwrap_or(options.reports),
             timeout: self.timeout.unwrap_or(options.timeout),
             schedules: self.schedules.over(options.schedules),

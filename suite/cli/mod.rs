@@ -21,6 +21,7 @@ mod report;
 mod table;
 #[cfg(test)]
 mod tests;
+mod verify;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -104,6 +105,11 @@ fn answer(command: Command, environment: Options) -> Outcome {
                 };
                 report::close(run.as_deref(), &options, format)
             }
+            args::Report::Verify {
+                runs,
+                reports,
+                format,
+            } => verify::verify(&runs, reports.unwrap_or(environment.reports), format),
             args::Report::Show {
                 run,
                 reports,

@@ -8,7 +8,7 @@ use super::args::{Format, ShowFormat};
 use super::output::{self, Answer, Failure, Outcome};
 use super::table::columns;
 use crate::archive::{Listed, Loaded, State, Store};
-use crate::report::{Redactor, summary_markdown, summary_text, to_json};
+use crate::report::{Redactor, Seal, summary_markdown, summary_text, to_json};
 use crate::runner::{self, CloseError, Options, width};
 
 /// Below a run that nobody has judged as a whole.
@@ -37,9 +37,19 @@ fn as_row(run: &Listed) -> Vec<String> {
     let mut about = match &run.state {
         State::Complete => String::new(),
         State::Incomplete if run.joined => "of many processes".to_owned(),
-        State::Incomplete => "incomplete".to_owned(),
+        State::Incomplete => {
+            let word = if run.running { "running" } else { "incomplete" };
+            match run.selected {
+                Some(selected) => format!("{word}: {} of {selected} cases", run.totals.all()),
+                None => word.to_owned(),
+            }
+        }
         State::Unreadable(why) => format!("unreadable: {why}"),
     };
+    if let Some(broken) = run.seal.broken() {
+        let joint = if about.is_empty() { "" } else { "; " };
+        about.push_str(&format!("{joint}{broken}"));
+    }
     if run.broken_lines > 0 {
         about.push_str(&format!(" ({} broken lines)", run.broken_lines));
     }
@@ -73,6 +83,9 @@ fn as_json(run: &Listed) -> serde_json::Value {
         "profile": run.profile,
         "state": state,
         "joined": run.joined,
+        "running": run.running,
+        "selected": run.selected,
+        "changed": run.seal.broken(),
         "unreadable": why,
         "totals": run.totals,
         "broken_lines": run.broken_lines,
@@ -108,6 +121,7 @@ pub(super) fn close(run: Option<&str>, options: &Options, format: ShowFormat) ->
         },
         report: closed.report,
         broken_lines: 0,
+        seal: Seal::Whole,
     };
     let answer = show(&loaded, format)?;
     Ok(Answer {
@@ -118,7 +132,7 @@ pub(super) fn close(run: Option<&str>, options: &Options, format: ShowFormat) ->
 
 pub(super) fn show(loaded: &Loaded, format: ShowFormat) -> Outcome {
     let report = &loaded.report;
-    Ok(Answer::from(match format {
+    let mut answer = Answer::from(match format {
         ShowFormat::Json => to_json(report).map_err(Failure::usage)?,
         ShowFormat::Markdown => summary_markdown(report),
         ShowFormat::Text => {
@@ -127,6 +141,10 @@ pub(super) fn show(loaded: &Loaded, format: ShowFormat) -> Outcome {
                 text.push_str(MANY);
             } else if loaded.state != State::Complete {
                 text.push_str("This run did not reach its end: its results so far.\n");
+                if report.run.choices.is_some() {
+                    let id = &report.run.id;
+                    text.push_str(&format!("`cuda-gates run --resume {id}` finishes it.\n"));
+                }
             }
             if loaded.broken_lines > 0 {
                 text.push_str(&format!(
@@ -136,5 +154,10 @@ pub(super) fn show(loaded: &Loaded, format: ShowFormat) -> Outcome {
             }
             text
         }
-    }))
+    });
+    if let Some(broken) = loaded.seal.broken() {
+        answer.code = 1;
+        answer.trouble = format!("error: {}: {broken}", loaded.path.display());
+    }
+    Ok(answer)
 }

@@ -15,7 +15,7 @@
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -144,6 +144,20 @@ impl Catalog {
     /// Module names in order: kernel files without ending.
     pub fn modules(&self) -> impl Iterator<Item = &str> {
         self.modules.keys().map(String::as_str)
+    }
+
+    /// SHA-256 over the sources and the PTX of these modules, whatever their order and however often each is named.
+    pub fn digest<'m>(&self, modules: impl Iterator<Item = &'m str>) -> String {
+        let names: BTreeSet<&str> = modules.collect();
+        let line = |name: &str| match self.modules.get(name) {
+            Some(module) => {
+                let ptx = module.ptx.as_deref().map_or_else(String::new, text_sha256);
+                format!("{name} {} {ptx}\n", module.source_sha256)
+            }
+            None => format!("{name}\n"),
+        };
+        let lines: String = names.into_iter().map(line).collect();
+        sha256_hex(lines.as_bytes())
     }
 
     /// A module's CUDA C++.

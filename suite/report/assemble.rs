@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::record::{
     CaseRecord, DeviceRecord, Report, RunRecord, SCHEMA, Skips, SuiteRecord, TableRecord, Totals,
 };
+use super::seal::sealed;
 use crate::terms::{DeviceKind, Outcome, ReasonKind};
 
 /// Everything of a record but its cases: what is known when a run starts, completed when it ends.
@@ -18,9 +19,9 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// The record, with its totals. `cases` stand in the order of selection.
+    /// The record, with its totals and its seal. `cases` stand in the order of selection.
     pub fn into_report(self, cases: Vec<CaseRecord>, tables: Vec<TableRecord>) -> Report {
-        Report {
+        sealed(Report {
             schema: SCHEMA.to_owned(),
             run: self.run,
             suite: self.suite,
@@ -30,7 +31,8 @@ impl Facts {
             totals: Totals::of(&cases),
             cases,
             tables,
-        }
+            seal: None,
+        })
     }
 
     /// A finished run of nothing, on no device: for examples and tests.
@@ -49,6 +51,8 @@ impl Facts {
                 waivers: Vec::new(),
                 environment: BTreeMap::new(),
                 schedules: None,
+                choices: None,
+                resumed: Vec::new(),
                 work_ms: 1500.0,
                 wall_ms: 2000.0,
             },

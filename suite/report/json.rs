@@ -8,7 +8,11 @@ use super::record::{CaseRecord, Report, SCHEMA};
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     #[error("not a cuda-gates report: {0}")]
-    Json(#[from] serde_json::Error),
+    Json(serde_json::Error),
+    #[error("the report is cut short: it ends at line {line}, column {column}, in the middle")]
+    Truncated { line: usize, column: usize },
+    #[error("not a cuda-gates report: {0}")]
+    NotUtf8(std::str::Utf8Error),
     #[error("not a cuda-gates report: its schema is `{0}`, want `{SCHEMA}`")]
     Foreign(String),
     #[error(
@@ -16,6 +20,18 @@ pub enum ReadError {
          read it with a newer cuda-gates"
     )]
     Newer { found: String },
+}
+
+impl From<serde_json::Error> for ReadError {
+    fn from(error: serde_json::Error) -> Self {
+        match error.is_eof() {
+            true => Self::Truncated {
+                line: error.line(),
+                column: error.column(),
+            },
+            false => Self::Json(error),
+        }
+    }
 }
 
 /// Pretty-printed, with a newline at the end. Equal records give equal bytes.

@@ -21,6 +21,7 @@ pub mod record;
 mod redact;
 mod ruled;
 mod schedules;
+mod seal;
 mod summary;
 pub mod tables;
 mod text;
@@ -30,6 +31,7 @@ pub use json::{ReadError, case_from_line, case_to_line, from_json, schema, to_js
 pub use junit::junit_xml;
 pub use markdown::summary_markdown;
 pub use redact::Redactor;
+pub use seal::{Seal, results_sha256, seal_of};
 pub use text::summary_text;
 
 #[cfg(test)]

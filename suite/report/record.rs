@@ -175,6 +175,19 @@ pub struct Report {
     /// The suites' tables, evaluated.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub tables: Vec<TableRecord>,
+    /// What tells a report that was changed after it was written; none in records from before there was one.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub seal: Option<SealRecord>,
+}
+
+/// SHA-256, in hexadecimal, of a report's parts as compact JSON with the keys of every object sorted. It tells
+/// accidents and careless edits; whoever changes a report on purpose can compute it again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SealRecord {
+    /// Of the `cases`, sorted by id: those of `results.jsonl` give the same.
+    pub results_sha256: String,
+    /// Of the whole report without its `seal`.
+    pub report_sha256: String,
 }
 
 /// One of a suite's `tables`, evaluated over the cases of one image.
@@ -257,10 +270,59 @@ pub struct RunRecord {
     /// What became of each waiver; of a filtered run, those that waived.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub waivers: Vec<WaiverRecord>,
-    /// From the first allocation to the last verdict, without process start and context creation.
+    /// What was chosen and selected, so that the run can be resumed; none where other processes take part.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub choices: Option<ChoicesRecord>,
+    /// Each time that the run was taken up again after it died.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub resumed: Vec<ResumedRecord>,
+    /// From the first allocation to the last verdict, without process start and context creation; of a run that was
+    /// resumed, since then.
     pub work_ms: f64,
-    /// The whole run.
+    /// The whole run; of one that was resumed, since then.
     pub wall_ms: f64,
+}
+
+/// What a run was asked for, and what that selected.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ChoicesRecord {
+    /// `auto`, `sim`, `cuda:0` or a UUID.
+    pub device: String,
+    /// None: the device's default.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub profile: Option<String>,
+    /// None: the device's default.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub images: Option<Vec<ImageKind>>,
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub filters: Vec<String>,
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub exact: bool,
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub skip: Vec<String>,
+    /// The folders that were named; none: those where the run was started, else the embedded copies.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub specs: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub kernels: Option<String>,
+    /// A case's deadline.
+    pub timeout_s: f64,
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub redact: bool,
+    /// Cases selected, also those that are skipped before any device is opened.
+    pub cases: usize,
+    /// SHA-256 of their ids, in order, each with a newline.
+    pub cases_sha256: String,
+    /// SHA-256 of the sources and the PTX of the kernels that the suites name.
+    pub kernels_sha256: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ResumedRecord {
+    /// RFC 3339, UTC.
+    pub at: String,
+    /// Results that were there then.
+    pub results: usize,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

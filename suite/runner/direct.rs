@@ -8,17 +8,14 @@ use super::{Judge, PlannedCase};
 
 /// A judge that knows its cases.
 pub(super) trait Trials: Judge {
-    /// Of the run, in order, with those that are decided already.
-    fn cases(&self) -> &[PlannedCase];
+    /// Those that are neither decided nor have a result, in order.
+    fn pending(&self) -> Vec<&PlannedCase>;
 }
 
-/// Runs every case that is not decided, at most `threads` at once, each as soon as a thread is free.
+/// Runs every case that is neither decided nor has a result, at most `threads` at once, each as soon as a thread is
+/// free.
 pub(super) fn run(trials: &impl Trials, threads: usize, quiet: bool) {
-    let cases: Vec<_> = trials
-        .cases()
-        .iter()
-        .filter(|planned| planned.decided.is_none())
-        .collect();
+    let cases = trials.pending();
     let progress = Progress::new(cases.len(), quiet);
     let next = AtomicUsize::new(0);
     thread::scope(|scope| {

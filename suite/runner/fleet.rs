@@ -28,9 +28,11 @@ impl Fleet {
 }
 
 impl Trials for Fleet {
-    /// The same for every card.
-    fn cases(&self) -> &[PlannedCase] {
-        self.sessions.first().map_or(&[], Session::cases)
+    /// The same for every card: only a run of one is ever resumed.
+    fn pending(&self) -> Vec<&PlannedCase> {
+        self.sessions
+            .first()
+            .map_or_else(Vec::new, Session::pending)
     }
 }
 

@@ -22,6 +22,7 @@ mod planned;
 mod progress;
 mod recorder;
 mod repro;
+mod resume;
 mod rules;
 mod schedules;
 mod session;
@@ -38,8 +39,8 @@ use crate::report::record::CaseRecord;
 pub use choice::Chosen;
 pub use close::{CloseError, Closed, close};
 pub use options::{
-    DEFAULT_TIMEOUT, DeviceChoice, Options, Selection, UsageError, parse_count, parse_images,
-    parse_profile, parse_seed, parse_timeout,
+    DEFAULT_TIMEOUT, DeviceChoice, Options, Resume, Selection, UsageError, parse_count,
+    parse_images, parse_profile, parse_seed, parse_timeout,
 };
 pub use planned::{KERNELS, PlanError, Planned, folder};
 pub use schedules::ScheduleChoice;

@@ -37,6 +37,20 @@ pub struct Options {
     pub redact: bool,
     /// Show no case that is well while the run goes on.
     pub quiet: bool,
+    /// Go on with a run that died; its own choices win over those above, but for `reports` and `quiet`.
+    pub resume: Option<Resume>,
+}
+
+/// A run to go on with, and what was named beside it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Resume {
+    /// Its id or its beginning, or its folder.
+    pub run: String,
+    /// In place of what the run remembers: it may have been written without, or where folders are called otherwise.
+    pub device: Option<DeviceChoice>,
+    pub specs: Option<PathBuf>,
+    pub kernels: Option<PathBuf>,
+    pub timeout: Option<Duration>,
 }
 
 impl Default for Options {
@@ -53,6 +67,7 @@ impl Default for Options {
             selection: Selection::default(),
             redact: false,
             quiet: false,
+            resume: None,
         }
     }
 }

@@ -3,8 +3,10 @@
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::archive::{ArchiveError, RunFolder, Store};
-use crate::report::record::{CaseRecord, Report};
+use super::Verdict;
+use super::resume::same_device;
+use crate::archive::{self, ArchiveError, RunFolder, Store, Unfinished};
+use crate::report::record::{CaseRecord, Report, ResumedRecord};
 use crate::report::{Facts, Redactor};
 
 /// Collects records and appends them to the run's folder.
@@ -17,6 +19,8 @@ pub(super) struct Recorder {
 #[derive(Default)]
 struct State {
     records: Vec<CaseRecord>,
+    /// Places in `records` of those that could not be written yet.
+    unwritten: Vec<usize>,
     /// Why a record could not be written; the first time.
     trouble: Option<String>,
 }
@@ -32,14 +36,7 @@ impl Recorder {
         facts: Facts,
         redact: bool,
     ) -> Result<Self, ArchiveError> {
-        let redactor = redact.then(|| Redactor::of(&facts.device));
-        let facts = match &redactor {
-            Some(redactor) => redactor.facts(facts).map_err(|source| ArchiveError::Json {
-                path: store.root().to_owned(),
-                source,
-            })?,
-            None => facts,
-        };
+        let (facts, redactor) = redacted(facts, redact, store.root())?;
         let folder = match key {
             Some(key) => store.join_run(key, facts)?,
             None => store.begin_run(facts)?,
@@ -51,6 +48,40 @@ impl Recorder {
         })
     }
 
+    /// Goes on with a run that died, on the same device: its results are the first records.
+    ///
+    /// # Errors
+    /// When the device is another one, or the archive cannot be written; how the run ends then.
+    pub(super) fn resume(
+        unfinished: Unfinished,
+        facts: &Facts,
+        redact: bool,
+    ) -> Result<Self, (Verdict, String)> {
+        let Unfinished { mut folder, cases } = unfinished;
+        let usage = |error: ArchiveError| (Verdict::Usage, error.to_string());
+        let (now, redactor) = redacted(facts.clone(), redact, folder.path()).map_err(usage)?;
+        same_device(folder.id(), &folder.facts().device, &now.device)?;
+        let resumed = ResumedRecord {
+            at: archive::now(),
+            results: cases.len(),
+        };
+        folder.resumed(resumed).map_err(usage)?;
+        let state = State {
+            records: cases,
+            ..State::default()
+        };
+        Ok(Self {
+            folder,
+            redactor,
+            state: Mutex::new(state),
+        })
+    }
+
+    /// What the run's folder says of its start.
+    pub(super) fn facts(&self) -> &Facts {
+        self.folder.facts()
+    }
+
     pub(super) fn path(&self) -> &Path {
         self.folder.path()
     }
@@ -59,21 +90,41 @@ impl Recorder {
         self.folder.id()
     }
 
-    /// Keeps a record and appends it; gives it back as it is shown.
+    /// Keeps a record and appends it; gives it back as it is shown. One that cannot be written is tried again with the
+    /// next.
     pub(super) fn record(&self, record: CaseRecord) -> CaseRecord {
         let record = self.redacted(record);
         let appended = self.folder.append(&record);
         let mut state = self.state();
         if let Err(error) = appended {
+            let at = state.records.len();
+            state.unwritten.push(at);
             state.trouble.get_or_insert(error.to_string());
+        } else {
+            self.catch_up(&mut state);
         }
         state.records.push(record.clone());
         record
     }
 
+    /// Appends what could not be written before: the disk has room again.
+    fn catch_up(&self, state: &mut State) {
+        let State {
+            records, unwritten, ..
+        } = state;
+        while let Some(record) = unwritten.last().and_then(|at| records.get(*at)) {
+            if self.folder.append(record).is_err() {
+                return;
+            }
+            unwritten.pop();
+        }
+    }
+
     /// The records so far, and why some are not in the archive.
     pub(super) fn take(&self) -> (Vec<CaseRecord>, Option<String>) {
-        let state = std::mem::take(&mut *self.state());
+        let mut state = self.state();
+        self.catch_up(&mut state);
+        let state = std::mem::take(&mut *state);
         (state.records, state.trouble)
     }
 
@@ -118,4 +169,21 @@ impl Recorder {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The facts as they are written, and what takes away who the device's owner is.
+fn redacted(
+    facts: Facts,
+    redact: bool,
+    root: &Path,
+) -> Result<(Facts, Option<Redactor>), ArchiveError> {
+    if !redact {
+        return Ok((facts, None));
+    }
+    let redactor = Redactor::of(&facts.device);
+    let facts = redactor.facts(facts).map_err(|source| ArchiveError::Json {
+        path: root.to_owned(),
+        source,
+    })?;
+    Ok((facts, Some(redactor)))
 }

@@ -1,6 +1,6 @@
 //! One run: its cases, its workers, its records, its verdict.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -17,7 +17,7 @@ use super::tables::Columns;
 use super::text::{STDERR, STDOUT};
 use super::verdict::Verdict;
 use super::{Judge, PlannedCase, waiving};
-use crate::archive::{self, Store};
+use crate::archive::{self, Store, Unfinished};
 use crate::case::Case;
 use crate::check;
 use crate::device::cuda::CardLock;
@@ -25,7 +25,8 @@ use crate::expr::Engine;
 use crate::identity::{self, Field, Identity};
 use crate::outcome::{Fault, Reason};
 use crate::report::record::{
-    CaseRecord, DeviceRecord, Report, RunRecord, ScheduledRecord, SpecRecord, SuiteRecord,
+    CaseRecord, ChoicesRecord, DeviceRecord, Report, RunRecord, ScheduledRecord, SpecRecord,
+    SuiteRecord,
 };
 use crate::report::{Facts, tables};
 use crate::spec::model::{Check, Expect, Gate, Suite};
@@ -58,6 +59,8 @@ pub(super) struct Parts {
     pub schedules: Schedules,
     /// Puts the command together that runs a case again.
     pub repro: Repro,
+    /// None where other processes take part.
+    pub choices: Option<ChoicesRecord>,
 }
 
 /// A run. Its folder opens, and its first worker starts, with the first case.
@@ -66,8 +69,15 @@ pub(super) struct Session {
     /// RFC 3339, UTC.
     started: String,
     clock: Instant,
-    begun: OnceLock<Result<Begun, Reason>>,
+    begun: OnceLock<Result<Begun, Refused>>,
+    /// The run that this one goes on with, until it has begun.
+    resumed: Mutex<Option<Unfinished>>,
+    /// Cases that have a result of that run.
+    done: HashSet<String>,
 }
+
+/// Why nothing can be run or written, and how the run ends.
+type Refused = (Verdict, Reason);
 
 struct Begun {
     recorder: Recorder,
@@ -92,14 +102,17 @@ impl Judge for Session {
             Ok(begun) => begun
                 .recorder
                 .record(self.waived(begun, self.run(begun, case))),
-            Err(reason) => self.with_repro(unjudged(case, Outcome::Error, reason.clone())),
+            Err((_, reason)) => self.with_repro(unjudged(case, Outcome::Error, reason.clone())),
         }
     }
 }
 
 impl Trials for Session {
-    fn cases(&self) -> &[PlannedCase] {
-        self.cases()
+    fn pending(&self) -> Vec<&PlannedCase> {
+        let open = |planned: &&PlannedCase| {
+            planned.decided.is_none() && !self.done.contains(&planned.case.id)
+        };
+        self.parts.cases.iter().filter(open).collect()
     }
 }
 
@@ -110,11 +123,25 @@ impl Session {
             started: archive::now(),
             clock: Instant::now(),
             begun: OnceLock::new(),
+            resumed: Mutex::default(),
+            done: HashSet::new(),
         }
     }
 
-    pub(super) fn cases(&self) -> &[PlannedCase] {
-        &self.parts.cases
+    /// Goes on with a run that died: its results stay.
+    pub(super) fn resuming(mut self, unfinished: Unfinished) -> Self {
+        self.done = unfinished.cases.iter().map(|c| c.id.clone()).collect();
+        self.resumed = Mutex::new(Some(unfinished));
+        self
+    }
+
+    /// Opens the device and the run's folder before the first case.
+    ///
+    /// # Errors
+    /// Why nothing can be run, and how the run ends.
+    pub(super) fn open(&self) -> Result<(), (Verdict, String)> {
+        let refused = |(verdict, reason): &Refused| (*verdict, reason.message.clone());
+        self.begun().map(|_| ()).map_err(refused)
     }
 
     /// The record of a case that is skipped before any device is opened.
@@ -124,24 +151,41 @@ impl Session {
         self.with_repro(record)
     }
 
-    fn begun(&self) -> Result<&Begun, &Reason> {
+    fn begun(&self) -> Result<&Begun, &Refused> {
         self.begun.get_or_init(|| self.begin()).as_ref()
     }
 
     /// Opens the device, reads who it is, and opens the run's folder.
-    fn begin(&self) -> Result<Begun, Reason> {
+    fn begin(&self) -> Result<Begun, Refused> {
         // A failure comes again with each case, or is over by then.
         let unavailable = self.parts.pool.open().err().map(|fault| fault.reason);
-        let facts = self.facts(unavailable);
+        let mut facts = self.facts(unavailable);
+        let recorder = self.recorder(&facts).map_err(|(verdict, message)| {
+            let reason = Reason::new(ReasonKind::Setup, message);
+            (verdict, reason)
+        })?;
+        if !recorder.facts().run.resumed.is_empty() {
+            let then = recorder.facts().clone();
+            facts.run = then.run;
+            facts.device.before = then.device.before;
+        }
+        Ok(Begun {
+            recorder,
+            health: Mutex::new(self.watch(&facts)),
+            facts,
+        })
+    }
+
+    fn recorder(&self, facts: &Facts) -> Result<Recorder, (Verdict, String)> {
         let parts = &self.parts;
+        let unfinished = self.resumed.lock();
+        let unfinished = unfinished.unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(unfinished) = unfinished {
+            return Recorder::resume(unfinished, facts, parts.redact);
+        }
         let key = parts.joined.as_deref();
         Recorder::begin(&parts.store, key, facts.clone(), parts.redact)
-            .map(|recorder| Begun {
-                recorder,
-                health: Mutex::new(self.watch(&facts)),
-                facts,
-            })
-            .map_err(|error| Reason::new(ReasonKind::Setup, error.to_string()))
+            .map_err(|error| (Verdict::Usage, error.to_string()))
     }
 
     fn facts(&self, unavailable: Option<Reason>) -> Facts {
@@ -160,6 +204,8 @@ impl Session {
                 waivers: Vec::new(),
                 environment: cleared(),
                 schedules: parts.schedules.record(),
+                choices: parts.choices.clone(),
+                resumed: Vec::new(),
                 work_ms: 0.0,
                 wall_ms: 0.0,
             },
@@ -306,6 +352,7 @@ impl Session {
             .parts
             .cases
             .iter()
+            .filter(|planned| !self.done.contains(&planned.case.id))
             .filter_map(|planned| Some(self.skip(&planned.case, planned.decided.as_ref()?)))
             .collect();
         match self.begun.get() {
@@ -315,10 +362,10 @@ impl Session {
                 verdict: Verdict::Nothing,
                 trouble: None,
             },
-            Some(Err(reason)) => Ended {
+            Some(Err((verdict, reason))) => Ended {
                 report: None,
                 folder: None,
-                verdict: Verdict::Usage,
+                verdict: *verdict,
                 trouble: Some(reason.message.clone()),
             },
             Some(Ok(begun)) => self.conclude(begun, skipped, work),
@@ -420,7 +467,7 @@ fn uuid_of(device: &DeviceRecord) -> Option<&str> {
 }
 
 /// The suite's version, the commit it was built from, and the hash of every spec and of the waivers.
-fn suite_record(suites: &[Suite], waivers: &Waivers) -> SuiteRecord {
+pub(super) fn suite_record(suites: &[Suite], waivers: &Waivers) -> SuiteRecord {
     let spec = |path: &str, sha256: &str| SpecRecord {
         path: path.to_owned(),
         sha256: sha256.to_owned(),

@@ -13,11 +13,13 @@ use super::harness::Harness;
 use super::options::{DeviceChoice, Options};
 use super::planned::Planned;
 use super::repro::{Repro, binary_repro, target_repro};
-use super::session::{Ended, Parts, Session};
+use super::resume::{choices, same_kind, same_suite, take_up};
+use super::session::{Ended, Parts, Session, suite_record};
 use super::text::refusal;
 use super::verdict::Verdict;
 use super::{Chosen, PlannedCase, direct};
-use crate::archive::Store;
+use crate::archive::{Store, Unfinished};
+use crate::report::record::ChoicesRecord;
 use crate::report::summary_text;
 use crate::terms::DeviceKind;
 use crate::worker::{Address, Launch, Pool, WorkerConfig, census};
@@ -31,11 +33,31 @@ pub fn run(options: &Options) -> u8 {
 }
 
 fn judged(options: &Options) -> Verdict {
+    let Some(resume) = &options.resume else {
+        return whole(options, None);
+    };
+    match take_up(options, resume) {
+        Ok((restored, unfinished)) => whole(&restored, Some(unfinished)),
+        Err(error) => refuse(&error),
+    }
+}
+
+/// A run from its start, or from where it died.
+fn whole(options: &Options, unfinished: Option<Unfinished>) -> Verdict {
     let planned = match Planned::new(options) {
         Ok(planned) => planned,
         Err(error) => return refuse(&error),
     };
     let cases = planned.select(&options.selection);
+    let choices = choices(options, &planned, &cases);
+    if let Some(unfinished) = &unfinished {
+        let suite = suite_record(&planned.suites, &planned.waivers);
+        let then = unfinished.folder.facts();
+        let same = same_kind(then, planned.chosen.kind());
+        if let Err(error) = same.and_then(|()| same_suite(then, &suite, &choices)) {
+            return refuse(&error);
+        }
+    }
     if cases.is_empty() {
         complain("error: no case is selected (`cuda-gates list` prints their names)");
         return Verdict::Nothing;
@@ -48,9 +70,14 @@ fn judged(options: &Options) -> Verdict {
         repro: binary_repro,
         planned,
         cases,
+        choices: Some(choices),
     };
     let threads = start.threads();
-    let fleet = match start.fleet() {
+    let fleet = match unfinished {
+        None => start.fleet(),
+        Some(unfinished) => start.resumed(unfinished),
+    };
+    let fleet = match fleet {
         Ok(fleet) => fleet,
         Err(verdict) => return verdict,
     };
@@ -82,13 +109,18 @@ pub fn gates() -> ExitCode {
     let filtered = harness.is_filtered();
     let lists = harness.lists();
     let skips = skips(&cases);
+    let joined = nextest_run();
+    let choices = joined
+        .is_none()
+        .then(|| choices(&options, &planned, &cases));
     let start = Start {
         options: &options,
         planned,
         cases,
         filtered,
-        joined: nextest_run(),
+        joined,
         repro: target_repro,
+        choices,
     };
     let threads = start.threads();
     // Listing asks no driver.
@@ -125,6 +157,7 @@ struct Start<'o> {
     filtered: bool,
     joined: Option<String>,
     repro: fn(&Options) -> Repro,
+    choices: Option<ChoicesRecord>,
 }
 
 impl Start<'_> {
@@ -167,6 +200,21 @@ impl Start<'_> {
         )
     }
 
+    /// The run that died, on the one device that it was on.
+    fn resumed(self, unfinished: Unfinished) -> Result<Fleet, Verdict> {
+        let address = self.planned.chosen.address.clone();
+        let repro = (self.repro)(self.options);
+        let session = self.session(address, None, repro);
+        let session = session.map(|session| session.resuming(unfinished));
+        if let Ok(session) = &session
+            && let Err((verdict, why)) = session.open()
+        {
+            complain(&refusal(why));
+            return Err(verdict);
+        }
+        fleet_of(session.map(|one| vec![one]))
+    }
+
     fn session(
         &self,
         address: Address,
@@ -184,7 +232,7 @@ impl Start<'_> {
         launch.case_deadline = self.options.timeout;
         Ok(Session::new(Parts {
             chosen: Chosen {
-                address,
+                address: address.clone(),
                 ..self.planned.chosen.clone()
             },
             profile: self.planned.profile,
@@ -199,6 +247,14 @@ impl Start<'_> {
             schedules,
             pool: Pool::new(launch, threads),
             repro,
+            // Of many cards each has a run of its own, which is resumed on that card.
+            choices: self.choices.clone().map(|choices| ChoicesRecord {
+                device: match self.options.device {
+                    DeviceChoice::All => address.to_string(),
+                    _ => choices.device.clone(),
+                },
+                ..choices
+            }),
         }))
     }
 }

@@ -6,6 +6,10 @@ mod executor;
 mod program;
 #[path = "../fuzz/ptx.rs"]
 mod ptx;
+#[path = "../fuzz/report.rs"]
+mod report;
+#[path = "../fuzz/spec.rs"]
+mod spec;
 
 use std::fs;
 use std::path::Path;
@@ -37,6 +41,16 @@ fn the_parser_takes_every_kept_text() {
 #[test]
 fn the_simulated_device_takes_every_kept_kernel() {
     assert!(replay("executor", executor::run) > 100);
+}
+
+#[test]
+fn the_loader_takes_every_kept_spec() {
+    assert!(replay("spec", spec::run) > 100);
+}
+
+#[test]
+fn the_readers_take_every_kept_report() {
+    assert!(replay("report", report::run) > 50);
 }
 
 /// Bytes without a pattern.

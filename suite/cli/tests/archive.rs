@@ -15,6 +15,13 @@ fn the_archive_is_listed_and_shown() {
     let store = Store::open(dir.path());
     let died = store.begin_run(on_h200()).unwrap();
     died.append(&case("scan_total", 26, Outcome::Fail)).unwrap();
+    let list = || {
+        let told = answer(&format!("report list --reports {reports}"));
+        told.unwrap().text
+    };
+    assert!(list().trim_end().ends_with("running"), "{}", list());
+    let id = died.id().to_owned();
+    drop(died);
     let whole = store.begin_run(on_h200()).unwrap();
     let report = whole
         .facts()
@@ -22,10 +29,8 @@ fn the_archive_is_listed_and_shown() {
         .into_report(vec![case("scan_total", 26, Outcome::Pass)], Vec::new());
     whole.finish(&report).unwrap();
 
-    let list = answer(&format!("report list --reports {reports}"))
-        .unwrap()
-        .text;
-    let line = list.lines().find(|l| l.contains(died.id())).unwrap();
+    let list = list();
+    let line = list.lines().find(|l| l.contains(&id)).unwrap();
     assert!(
         line.contains("580.159.04") && line.contains("1 failed") && line.ends_with("incomplete"),
         "{list}"
@@ -50,7 +55,7 @@ fn the_archive_is_listed_and_shown() {
         .unwrap()
         .text
     };
-    let text = show(died.id(), "text");
+    let text = show(&id, "text");
     assert!(
         text.contains("FAIL  compaction::scan_total") && text.contains("did not reach its end"),
         "{text}"

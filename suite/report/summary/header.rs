@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 
 use crate::identity::Field;
-use crate::report::record::{CaseRecord, Report, RunRecord};
+use crate::report::record::{CaseRecord, Report, ResumedRecord, RunRecord};
 use crate::terms::ImageKind;
 
 pub(super) fn lines(report: &Report) -> Vec<(&'static str, String)> {
@@ -70,6 +70,10 @@ pub(super) fn lines(report: &Report) -> Vec<(&'static str, String)> {
         lines.push(("kernels", compiled.join("; ")));
     }
     lines.push(("run", format!("{}{state}", report.run.id)));
+    for resumed in &report.run.resumed {
+        let ResumedRecord { at, results } = resumed;
+        lines.push(("resumed", format!("{at}, with {results} results there")));
+    }
     lines
 }
 

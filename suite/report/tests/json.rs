@@ -65,12 +65,19 @@ fn other_files_are_told_apart_from_broken_ones() {
             "{foreign}"
         );
     }
-    for broken in [
+    for cut in [
         "",
+        "{",
+        "{\"schema\": \"cuda-gates.rep",
+        "{\"schema\": \"x/1.0\",",
+    ] {
+        let told = from_json(cut).unwrap_err();
+        assert!(matches!(told, ReadError::Truncated { .. }), "{cut}: {told}");
+    }
+    for broken in [
         "[]",
         "{\"schema\": 1}",
         "{\"schema\": \"cuda-gates.report/1.0\"}",
-        "{",
     ] {
         assert!(
             matches!(from_json(broken), Err(ReadError::Json(_))),

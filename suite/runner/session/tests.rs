@@ -141,6 +141,7 @@ fn session_under(schedules: Schedules, reports: &Path, hello: &str, gates: &[&st
         redact: false,
         pool: Pool::new(launch, 2),
         schedules,
+        choices: None,
         repro: Box::new(|id, schedule| match schedule {
             None => format!("again {id}"),
             Some(schedule) => format!("again {id} under {schedule}"),

@@ -13,6 +13,10 @@ use crate::value::ElementType;
 
 /// Values of one axis in one profile.
 const VALUES_MAX: usize = 10_000;
+/// Axes of one block: each is a part of every case's name.
+const AXES_MAX: usize = 16;
+/// Characters of a text among an axis' values, for the same reason.
+const VALUE_TEXT_MAX: usize = 64;
 
 impl Decoder<'_> {
     pub(super) fn blocks(&self, fields: &Fields<'_>) -> Vec<Block> {
@@ -89,6 +93,12 @@ impl Decoder<'_> {
     fn axes(&self, tree: &Tree) -> IndexMap<String, Axis> {
         let fields = self.mapping(tree, "`axes`");
         let entries = fields.map_or(&[][..], |fields| fields.entries);
+        if let Some(surplus) = entries.get(AXES_MAX) {
+            let message = format!("a block has at most {AXES_MAX} axes");
+            let mend = "values that never vary belong into `let`";
+            self.log.mend(surplus.place, message, mend);
+            return IndexMap::new();
+        }
         let decoded = entries.iter().filter_map(|entry| {
             self.name(&entry.key, entry.place, "an axis");
             if entry.key == "rows" {
@@ -179,6 +189,11 @@ impl Decoder<'_> {
                     format!("integers go up to {}", i64::MAX),
                 ),
             },
+            Typed::Text if scalar.text.len() > VALUE_TEXT_MAX => self.log.mend(
+                tree.place,
+                "this text is too long to be part of a test's name",
+                format!("at most {VALUE_TEXT_MAX} characters"),
+            ),
             Typed::Text if scalar.text.chars().all(good) && !scalar.text.is_empty() => {
                 return Some(AxisValue::Text(scalar.text.clone()));
             }

@@ -20,6 +20,8 @@ use crate::value::ElementType;
 
 /// Bytes of a name that becomes part of test names and paths.
 const SUITE_NAME_MAX: usize = 64;
+/// Characters of a title or a subject, of which every case has a copy.
+const TITLE_MAX: usize = 200;
 
 impl Decoder<'_> {
     /// The whole file; what could not be decoded is missing from the suite, and the log says why.
@@ -27,7 +29,7 @@ impl Decoder<'_> {
         let fields = self.fields(root, "a suite", keys::SUITE)?;
         self.version(&fields);
         let name = self.suite_name(&fields).unwrap_or_default();
-        let title = fields.get("title").and_then(|t| self.text(t, "a title"));
+        let title = fields.get("title").and_then(|t| self.title(t, "a title"));
         let title = title.unwrap_or_else(|| name.clone());
         self.distinct_names(&fields);
         let gates = self.gates(&fields);
@@ -51,8 +53,18 @@ impl Decoder<'_> {
 
     /// The implementation that a suite, a gate or a row is about.
     fn subject(&self, fields: &Fields<'_>) -> Option<String> {
-        let text = self.text(fields.get("subject")?, "a subject")?;
+        let text = self.title(fields.get("subject")?, "a subject")?;
         Some(text.split_whitespace().collect::<Vec<_>>().join(" "))
+    }
+
+    fn title(&self, tree: &Tree, what: &str) -> Option<String> {
+        let text = self.text(tree, what)?;
+        if text.chars().count() > TITLE_MAX {
+            let message = format!("{what} has more than {TITLE_MAX} characters");
+            self.log.mend(tree.place, message, "say it in fewer words");
+            return None;
+        }
+        Some(text)
     }
 
     fn version(&self, fields: &Fields<'_>) {

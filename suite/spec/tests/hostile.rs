@@ -143,6 +143,35 @@ fn a_huge_product_of_axes_is_refused() {
     assert!(text.contains("take values out of the axes"), "{text}");
 }
 
+/// Every case has a copy of what names it: long names times many cases would fill the memory.
+#[test]
+fn names_that_every_case_repeats_are_short() {
+    let naive = example("naive");
+    let axes = naive.lines().nth(4).expect("the line of axes");
+    let long = "x".repeat(400_000);
+    let values = |line: &str| quickly(naive.replace(axes, line).as_bytes()).join("\n");
+    let told = values(&format!("axes: {{n: [1], a: [{long}]}}"));
+    assert!(told.contains("5:20: "), "{told}");
+    assert!(
+        told.contains("too long to be part of a test's name"),
+        "{told}"
+    );
+    assert!(told.contains("at most 64 characters"), "{told}");
+    let many: String = (0..4000).map(|i| format!(", a{i}: [1]")).collect();
+    let told = values(&format!("axes: {{n: [1]{many}}}"));
+    assert!(told.contains("a block has at most 16 axes"), "{told}");
+    for key in ["title", "subject"] {
+        let text = format!("{naive}{key}: {long}\n");
+        let text = match key {
+            "title" => text.replacen("title:", "# title:", 1),
+            _ => text,
+        };
+        let told = quickly(text.as_bytes()).join("\n");
+        let words = format!("a {key} has more than 200 characters");
+        assert!(told.contains(&words), "{told}");
+    }
+}
+
 #[test]
 fn pipelines_that_double_are_followed_once() {
     let mut text = "version: 1\nsuite: doubling\nkernels: [compaction.cu]\naxes: {n: [1]}\n\

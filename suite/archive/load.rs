@@ -1,0 +1,226 @@
+//! One run from its files, whole or not.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use indexmap::IndexMap;
+
+use super::run::{FILES, REPORT, RESULTS, RUN};
+use super::{ArchiveError, State, Store};
+use crate::report::record::{CaseRecord, Report};
+use crate::report::{self, Facts, ReadError, Seal};
+
+/// Of a file that is read: a hundred times the largest whole run so far.
+const BYTES_MAX: u64 = 4 << 30;
+
+/// A run's record. For an incomplete run it is assembled from what is on disk.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Loaded {
+    pub path: PathBuf,
+    pub report: Report,
+    pub state: State,
+    pub broken_lines: usize,
+    /// Whether the file that tells of the run is as it was written: `report.json`, of an incomplete run `run.json`.
+    pub seal: Seal,
+}
+
+impl Store {
+    /// Loads a run by its folder (or one of a run's own files in it), its id, or the beginning of one; or a report
+    /// that lies anywhere under any name.
+    ///
+    /// # Errors
+    /// When there is no such run, several, or it cannot be read.
+    pub fn load(&self, name: &str) -> Result<Loaded, ArchiveError> {
+        match self.find(name)? {
+            Found::Run(folder) => load(&folder),
+            Found::File(path) => load_file(&path),
+        }
+    }
+
+    pub(super) fn find(&self, name: &str) -> Result<Found, ArchiveError> {
+        let given = Path::new(name);
+        if is_run(given) {
+            return Ok(Found::Run(given.to_owned()));
+        }
+        if let (true, Some(folder)) = (given.is_file(), given.parent()) {
+            let folder = if folder.as_os_str().is_empty() {
+                Path::new(".")
+            } else {
+                folder
+            };
+            let is_part = given
+                .file_name()
+                .is_some_and(|name| FILES.iter().any(|file| name == *file));
+            return Ok(if is_part && is_run(folder) {
+                Found::Run(folder.to_owned())
+            } else {
+                Found::File(given.to_owned())
+            });
+        }
+        self.by_id(name).map(Found::Run)
+    }
+
+    fn by_id(&self, name: &str) -> Result<PathBuf, ArchiveError> {
+        let folders = self.folders()?;
+        let mut found: Vec<&PathBuf> = folders.iter().filter(|path| id(path) == name).collect();
+        if found.is_empty() && !name.is_empty() {
+            found = folders
+                .iter()
+                .filter(|path| id(path).starts_with(name))
+                .collect();
+        }
+        match found.as_slice() {
+            [] => Err(ArchiveError::NoSuchRun {
+                name: name.to_owned(),
+                root: self.root().to_owned(),
+            }),
+            [one] => Ok((*one).clone()),
+            many => Err(ArchiveError::Ambiguous {
+                name: name.to_owned(),
+                ids: many.iter().map(|path| id(path)).collect(),
+            }),
+        }
+    }
+}
+
+/// What a name stands for.
+pub(super) enum Found {
+    Run(PathBuf),
+    /// A report that is no run's own.
+    File(PathBuf),
+}
+
+/// A run's id is its folder's name.
+pub(super) fn id(folder: &Path) -> String {
+    let name = folder.file_name();
+    name.map_or_else(String::new, |name| name.to_string_lossy().into_owned())
+}
+
+pub(super) fn is_run(path: &Path) -> bool {
+    [REPORT, RUN, RESULTS]
+        .iter()
+        .any(|file| path.join(file).is_file())
+}
+
+pub(super) fn load(folder: &Path) -> Result<Loaded, ArchiveError> {
+    let finished = folder.join(REPORT);
+    if finished.is_file() {
+        let mut loaded = load_file(&finished).map_err(|error| broken_report(error, folder))?;
+        loaded.path = folder.to_owned();
+        return Ok(loaded);
+    }
+    let (mut facts, seal) = read_start(folder)?;
+    facts.run.complete = false;
+    facts.run.finished = None;
+    let results = read_results(folder)?;
+    Ok(Loaded {
+        path: folder.to_owned(),
+        report: facts.into_report(results.cases, Vec::new()),
+        state: State::Incomplete,
+        broken_lines: results.broken_lines,
+        seal,
+    })
+}
+
+/// A report that is no report any more can be written again where the other files are there.
+fn broken_report(error: ArchiveError, folder: &Path) -> ArchiveError {
+    match error {
+        ArchiveError::Read { path, source } if is_damage(&source) && folder.join(RUN).is_file() => {
+            ArchiveError::Damaged {
+                path,
+                source,
+                id: id(folder),
+            }
+        }
+        other => other,
+    }
+}
+
+/// Whether a file was this suite's once, as far as can be told.
+pub(super) fn is_damage(error: &ReadError) -> bool {
+    matches!(
+        error,
+        ReadError::Truncated { .. } | ReadError::Json(_) | ReadError::NotUtf8(_)
+    )
+}
+
+/// What was known when a run began.
+pub(super) fn read_start(folder: &Path) -> Result<(Facts, Seal), ArchiveError> {
+    let start = folder.join(RUN);
+    if !start.is_file() {
+        return Err(ArchiveError::Bare(folder.to_owned()));
+    }
+    let (report, seal) = read_report(&start)?;
+    Ok((Facts::from(report), seal))
+}
+
+/// A `report.json` wherever it stands.
+pub(super) fn load_file(path: &Path) -> Result<Loaded, ArchiveError> {
+    let (report, seal) = read_report(path)?;
+    Ok(Loaded {
+        path: path.to_owned(),
+        state: if report.run.complete {
+            State::Complete
+        } else {
+            State::Incomplete
+        },
+        report,
+        broken_lines: 0,
+        seal,
+    })
+}
+
+pub(super) fn read_report(path: &Path) -> Result<(Report, Seal), ArchiveError> {
+    let failed = |source| ArchiveError::Read {
+        path: path.to_owned(),
+        source,
+    };
+    let bytes = read(path).map_err(|e| ArchiveError::io("read", path, e))?;
+    let text = String::from_utf8(bytes).map_err(|e| failed(ReadError::NotUtf8(e.utf8_error())))?;
+    let report = report::from_json(&text).map_err(failed)?;
+    let seal = report::seal_of(&text).map_err(|e| failed(e.into()))?;
+    Ok((report, seal))
+}
+
+/// A file of any length would fill the memory.
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let bytes = fs::metadata(path)?.len();
+    if bytes > BYTES_MAX {
+        let words = format!("it has {bytes} bytes, more than {BYTES_MAX}");
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, words));
+    }
+    fs::read(path)
+}
+
+pub(super) struct Results {
+    pub cases: Vec<CaseRecord>,
+    pub broken_lines: usize,
+}
+
+/// The results of a folder: the last one of each case, in the order of their first. No file is no results.
+pub(super) fn read_results(folder: &Path) -> Result<Results, ArchiveError> {
+    let path = folder.join(RESULTS);
+    let bytes = match read(&path) {
+        Ok(bytes) => bytes,
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Vec::new(),
+        Err(e) => return Err(ArchiveError::io("read", &path, e)),
+    };
+    let mut cases: IndexMap<String, CaseRecord> = IndexMap::new();
+    let mut broken_lines = 0;
+    for line in bytes.split(|b| *b == b'\n').filter(|line| !line.is_empty()) {
+        match std::str::from_utf8(line)
+            .ok()
+            .and_then(|l| report::case_from_line(l).ok())
+        {
+            Some(case) => {
+                cases.insert(case.id.clone(), case);
+            }
+            None => broken_lines += 1,
+        }
+    }
+    Ok(Results {
+        cases: cases.into_values().collect(),
+        broken_lines,
+    })
+}

@@ -1,0 +1,70 @@
+//! Going on with a run that died.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::disk::{Owner, remove_parts};
+use super::load::{Found, Results, id, is_damage, read_report, read_results, read_start};
+use super::run::REPORT;
+use super::{ArchiveError, RunFolder, Store};
+use crate::report::record::CaseRecord;
+
+/// What a report that cannot be read is kept as.
+const DAMAGED: &str = "report.json.damaged";
+
+/// A run that did not reach its end, this process' alone.
+#[derive(Debug)]
+pub struct Unfinished {
+    pub folder: RunFolder,
+    /// Its results, the last one of each case.
+    pub cases: Vec<CaseRecord>,
+}
+
+impl Store {
+    /// Takes up an incomplete run, named as for [`Store::load`]. Its `run.json` stays as it is until
+    /// [`RunFolder::resumed`]. A `report.json` that cannot be read any more is moved aside.
+    ///
+    /// # Errors
+    /// When there is no such run, or it cannot be taken up: it is complete, another process has it or many had, its
+    /// files cannot be read, were changed, or are from before runs could be resumed.
+    pub fn take_up(&self, name: &str) -> Result<Unfinished, ArchiveError> {
+        let path = match self.find(name)? {
+            Found::Run(folder) => folder,
+            Found::File(path) => return Err(ArchiveError::NoRun(path)),
+        };
+        let owner = Owner::take(&path)?;
+        let damaged = is_unfinished(&path)?;
+        let (facts, seal) = read_start(&path)?;
+        if let Some(what) = seal.broken() {
+            return Err(ArchiveError::Changed { path, what });
+        }
+        if facts.run.joined {
+            return Err(ArchiveError::Joined(id(&path)));
+        }
+        if facts.run.choices.is_none() {
+            return Err(ArchiveError::WithoutChoices(id(&path)));
+        }
+        let Results { cases, .. } = read_results(&path)?;
+        remove_parts(&path);
+        if let Some(report) = damaged {
+            let aside = path.join(DAMAGED);
+            fs::rename(&report, &aside).map_err(|e| ArchiveError::io("move", &report, e))?;
+        }
+        let folder = RunFolder::take_up(path, facts, owner)?;
+        Ok(Unfinished { folder, cases })
+    }
+}
+
+/// Gives the report that cannot be read, where there is one.
+fn is_unfinished(folder: &Path) -> Result<Option<PathBuf>, ArchiveError> {
+    let path = folder.join(REPORT);
+    if !path.is_file() {
+        return Ok(None);
+    }
+    match read_report(&path) {
+        Ok((report, _)) if report.run.complete => Err(ArchiveError::Complete(id(folder))),
+        Ok(_) => Ok(None),
+        Err(ArchiveError::Read { source, .. }) if is_damage(&source) => Ok(Some(path)),
+        Err(error) => Err(error),
+    }
+}
