@@ -2,6 +2,7 @@
 //! the driver's calls to the archive runs without a GPU.
 
 mod faulty_driver;
+mod mixed_faults;
 
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};

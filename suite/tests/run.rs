@@ -383,6 +383,9 @@ fn documents_of_a_run(arguments: &[&str]) -> Vec<(&'static str, String)> {
                 ("\"work_ms\": ", ","),
                 ("\"wall_ms\": ", "\n"),
                 ("\"duration_ms\": ", ",\n"),
+                // Of all of the above.
+                ("\"results_sha256\": ", ","),
+                ("\"report_sha256\": ", "\n"),
             ],
             "results.jsonl" => &[("\"duration_ms\":", ",")],
             "junit.xml" => &[(" time=\"", "\"")],

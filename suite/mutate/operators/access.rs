@@ -149,8 +149,8 @@ mod tests {
         assert_eq!(dropped("st.global.u32 [%rd1], %r1;"), 1);
         assert_eq!(dropped("st.param.u32 [%rd1], %r1;"), 0);
         assert_eq!(dropped("red.global.add.u32 [%rd1], 1;"), 1);
-        assert_eq!(dropped("atom.global.add.u32 %r1, [%rd1], 1;"), 1);
-        let read = "st.global.u32 [%rd1], %r1; atom.global.add.u32 %r1, [%rd1], 1;";
+        assert_eq!(dropped("atom.global.add.u32 %r8, [%rd1], 1;"), 1);
+        let read = "st.global.u32 [%rd1], %r8; atom.global.add.u32 %r8, [%rd1], 1;";
         assert_eq!(dropped(read), 0);
     }
 }
