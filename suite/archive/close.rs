@@ -28,11 +28,11 @@ pub fn load_results(folder: &Path) -> Result<Loaded, ArchiveError> {
     })
 }
 
-/// Writes the report of such a run beside its results.
+/// Writes the report of such a run beside its results, to which it adds the report's cases that have none there.
 ///
 /// # Errors
-/// When it cannot be written; the results stay as they are.
+/// When it cannot be written; the results that are there stay as they are.
 pub fn close(folder: &Path, report: &Report) -> Result<(), ArchiveError> {
     let facts = Facts::from(report.clone());
-    RunFolder::join(folder.to_owned(), facts)?.finish(report)
+    RunFolder::join(folder.to_owned(), facts)?.close(report)
 }

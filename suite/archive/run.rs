@@ -1,5 +1,6 @@
 //! One run's folder, while it runs.
 
+use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,6 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::ArchiveError;
 use super::disk::{FileLock, Owner, PART, append_line, open_results, replace, sync, sync_folder};
+use super::load::read_results;
 use crate::report::record::{CaseRecord, Report, ResumedRecord};
 use crate::report::{self, Facts};
 
@@ -145,13 +147,17 @@ impl RunFolder {
 
     /// Hands one result to the operating system.
     pub(super) fn write(&self, case: &CaseRecord) -> Result<(), ArchiveError> {
+        let _writing = self.lock();
+        let _lock = FileLock::take(&self.results, &self.path.join(RESULTS))?;
+        self.write_locked(case)
+    }
+
+    fn write_locked(&self, case: &CaseRecord) -> Result<(), ArchiveError> {
         let file = self.path.join(RESULTS);
         let line = report::case_to_line(case).map_err(|source| ArchiveError::Json {
             path: file.clone(),
             source,
         })?;
-        let _writing = self.lock();
-        let _lock = FileLock::take(&self.results, &file)?;
         append_line(&self.results, &line).map_err(|e| ArchiveError::io("append to", &file, e))
     }
 
@@ -163,6 +169,25 @@ impl RunFolder {
     pub fn finish(&self, report: &Report) -> Result<(), ArchiveError> {
         let _writing = self.lock();
         let _lock = FileLock::take(&self.results, &self.path.join(RESULTS))?;
+        self.write_report(report)
+    }
+
+    /// The same for a report with cases that no process ran: `results.jsonl` is given them first, so that it and the
+    /// report say the same.
+    ///
+    /// # Errors
+    /// The first failure.
+    pub(super) fn close(&self, report: &Report) -> Result<(), ArchiveError> {
+        let file = self.path.join(RESULTS);
+        let _writing = self.lock();
+        let _lock = FileLock::take(&self.results, &file)?;
+        let results = read_results(&self.path)?;
+        let there: HashSet<&str> = results.cases.iter().map(|case| case.id.as_str()).collect();
+        let lacking = |case: &&CaseRecord| !there.contains(case.id.as_str());
+        for case in report.cases.iter().filter(lacking) {
+            self.write_locked(case)?;
+        }
+        sync(&self.results).map_err(|e| ArchiveError::io("append to", &file, e))?;
         self.write_report(report)
     }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::load::{Found, id, load, load_file, read_results, read_start};
-use super::run::{JUNIT, RESULTS, RUN, SUMMARY};
+use super::run::{JUNIT, REPORT, RESULTS, RUN, SUMMARY};
 use super::{ArchiveError, Loaded, State, Store};
 use crate::report::record::{CaseRecord, Report};
 use crate::report::{Seal, results_sha256};
@@ -56,7 +56,10 @@ fn verify(folder: &Path) -> Verified {
         }
         Some(report) => results(&report, folder, &mut found),
     }
-    if found.state == State::Complete {
+    // An incomplete run without a report was loaded from its start.
+    if found.state == State::Complete
+        || (found.state == State::Incomplete && folder.join(REPORT).is_file())
+    {
         start(folder, &mut found);
         for name in [JUNIT, SUMMARY] {
             if !folder.join(name).is_file() {
@@ -85,12 +88,12 @@ fn judge(loaded: Result<Loaded, ArchiveError>, id: String, path: &Path) -> Verif
         Ok(loaded) => {
             found.results = loaded.report.cases.len();
             found.state = loaded.state;
-            let file = match (path.is_dir(), &found.state) {
-                (true, State::Complete) => "report.json ",
-                (true, _) => "run.json ",
-                (false, _) => "",
+            let file = match (path.is_dir(), path.join(REPORT).is_file()) {
+                (true, true) => format!("{REPORT} "),
+                (true, false) => format!("{RUN} "),
+                (false, _) => String::new(),
             };
-            sealed(&loaded.seal, file, &mut found.problems);
+            sealed(&loaded.seal, &file, &mut found.problems);
         }
     }
     found

@@ -10,6 +10,7 @@ use super::options::{DeviceChoice, Options};
 use super::planned::{PlanError, Planned};
 use super::repro::{Repro, target_repro};
 use super::rules::{self, Whole};
+use super::session::suite_record;
 use super::tables::Columns;
 use super::verdict::Verdict;
 use super::{PlannedCase, waiving};
@@ -38,6 +39,10 @@ pub struct Closed {
 pub enum CloseError {
     #[error("run {0} came to its end by itself: `cuda-gates report show {0}` shows it")]
     Ended(String),
+    #[error(
+        "run {0} is of one process and did not reach its end: `cuda-gates run --resume {0}` finishes it"
+    )]
+    Unfinished(String),
     #[error("the run's profile is `{0}`, which this cuda-gates does not know")]
     Profile(String),
     #[error("{0}: close the run with the specs that it ran (--specs DIR)")]
@@ -53,13 +58,12 @@ pub enum CloseError {
 /// and images are the run's own.
 ///
 /// # Errors
-/// A run with an end of its own; specs that are not the ones it ran; an archive that cannot be read or written.
+/// A run with an end of its own, or that of one process; one that was changed after it was written; specs that are not
+/// the ones it ran; an archive that cannot be read or written.
 pub fn close(found: &Loaded, options: &Options) -> Result<Closed, CloseError> {
-    let run = &found.report.run;
-    if run.complete && !run.joined {
-        return Err(CloseError::Ended(run.id.clone()));
-    }
+    of_many(found)?;
     let loaded = archive::load_results(&found.path)?;
+    of_many(&loaded)?;
     let options = of_run(&loaded.report, options)?;
     let planned = Planned::new(&options)?;
     let facts = Facts::from(loaded.report.clone());
@@ -80,6 +84,20 @@ pub fn close(found: &Loaded, options: &Options) -> Result<Closed, CloseError> {
         folder: found.path.clone(),
         verdict,
     })
+}
+
+/// That many processes wrote the run, and nobody else since.
+fn of_many(loaded: &Loaded) -> Result<(), CloseError> {
+    let run = &loaded.report.run;
+    if let Some(what) = loaded.seal.broken() {
+        let path = loaded.path.clone();
+        return Err(ArchiveError::Changed { path, what }.into());
+    }
+    match (run.joined, run.complete) {
+        (true, _) => Ok(()),
+        (false, true) => Err(CloseError::Ended(run.id.clone())),
+        (false, false) => Err(CloseError::Unfinished(run.id.clone())),
+    }
 }
 
 /// The choices that the run was made by.
@@ -111,10 +129,11 @@ fn same_specs(facts: &Facts, planned: &Planned) -> Result<(), CloseError> {
         return Err(CloseError::Specs(message));
     }
     let known = |sha256: &str| then.iter().any(|spec| spec.sha256 == sha256);
-    match planned.suites.iter().find(|suite| !known(&suite.sha256)) {
-        Some(suite) => Err(CloseError::Specs(format!(
+    let now = suite_record(&planned.suites, &planned.waivers).specs;
+    match now.iter().find(|spec| !known(&spec.sha256)) {
+        Some(spec) => Err(CloseError::Specs(format!(
             "{} was not among the run's specs",
-            suite.path
+            spec.path
         ))),
         None => Ok(()),
     }

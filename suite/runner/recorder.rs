@@ -1,11 +1,13 @@
 //! Records of a run, each handed to the operating system before the next case starts: killing the run loses none.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::Verdict;
 use super::resume::same_device;
 use crate::archive::{self, ArchiveError, RunFolder, Store, Unfinished};
+use crate::identity::Field;
 use crate::report::record::{CaseRecord, Report, ResumedRecord};
 use crate::report::{Facts, Redactor};
 
@@ -21,7 +23,7 @@ struct State {
     records: Vec<CaseRecord>,
     /// Places in `records` of those that could not be written yet.
     unwritten: Vec<usize>,
-    /// Why a record could not be written; the first time.
+    /// Why a record could not be written; the first time. None where all of them are.
     trouble: Option<String>,
 }
 
@@ -90,6 +92,21 @@ impl Recorder {
         self.folder.id()
     }
 
+    /// A card's fields as they are written; none that cannot be redacted.
+    pub(super) fn shown(
+        &self,
+        facts: &Facts,
+        fields: BTreeMap<String, Field>,
+    ) -> BTreeMap<String, Field> {
+        let Some(redactor) = &self.redactor else {
+            return fields;
+        };
+        let mut facts = facts.clone();
+        facts.device.identity = fields;
+        let redacted = redactor.facts(facts);
+        redacted.map_or_else(|_| BTreeMap::new(), |facts| facts.device.identity)
+    }
+
     /// Keeps a record and appends it; gives it back as it is shown. One that cannot be written is tried again with the
     /// next.
     pub(super) fn record(&self, record: CaseRecord) -> CaseRecord {
@@ -118,6 +135,7 @@ impl Recorder {
             }
             unwritten.pop();
         }
+        state.trouble = None;
     }
 
     /// The records so far, and why some are not in the archive.
@@ -186,4 +204,46 @@ fn redacted(
         source,
     })?;
     Ok((facts, Some(redactor)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::tests::on_h200;
+    use crate::runner::blank::blank_record;
+
+    fn recorder(redact: bool) -> (tempfile::TempDir, Recorder) {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path());
+        let recorder = Recorder::begin(&store, None, on_h200(), redact).unwrap();
+        (folder, recorder)
+    }
+
+    #[test]
+    fn a_record_that_was_written_after_all_is_no_trouble() {
+        let (folder, recorder) = recorder(false);
+        {
+            // As after a disk that was full.
+            let mut state = recorder.state();
+            state.records.push(blank_record("s::first::jit"));
+            state.unwritten.push(0);
+            state.trouble = Some("no space".into());
+        }
+        recorder.record(blank_record("s::second::jit"));
+        let (records, trouble) = recorder.take();
+        assert_eq!((records.len(), trouble), (2, None));
+        let written = Store::open(folder.path()).newest().unwrap().report.cases;
+        assert_eq!(written.len(), 2);
+    }
+
+    #[test]
+    fn fields_are_compared_as_they_are_written() {
+        let (folder, recorder) = recorder(true);
+        let facts = on_h200();
+        let shown = recorder.shown(&facts, facts.device.identity.clone());
+        let written = Store::open(folder.path()).newest().unwrap().report;
+        assert_eq!(shown, written.device.identity);
+        assert_ne!(shown, facts.device.identity, "it has a UUID");
+        assert_eq!(recorder.shown(&facts, shown.clone()), shown);
+    }
 }

@@ -88,16 +88,22 @@ fn restored(
     };
     let timeout = Duration::try_from_secs_f64(choices.timeout_s)
         .map_err(|_| format!("run {id}: {} s is no deadline", choices.timeout_s))?;
-    let folder = |named: &Option<PathBuf>, then: &Option<String>| {
-        named.clone().or_else(|| then.as_ref().map(PathBuf::from))
+    let folder = |named: &Option<PathBuf>, then: &Option<String>, option: &str| {
+        let hidden = |then: &&String| choices.redact && then.starts_with('~');
+        match (named, then) {
+            (None, Some(then)) if hidden(&then) => Err(format!(
+                "run {id}: it was recorded without the name of its folder `{then}`: name it with {option}"
+            )),
+            _ => Ok(named.clone().or_else(|| then.as_ref().map(PathBuf::from))),
+        }
     };
     Ok(Options {
         device: resume.device.clone().map_or_else(device, Ok)?,
         profile: choices.profile.as_deref().map(profile).transpose()?,
         images: choices.images.clone(),
         reports: options.reports.clone(),
-        specs: folder(&resume.specs, &choices.specs),
-        kernels: folder(&resume.kernels, &choices.kernels),
+        specs: folder(&resume.specs, &choices.specs, "--specs")?,
+        kernels: folder(&resume.kernels, &choices.kernels, "--kernels")?,
         timeout: resume.timeout.unwrap_or(timeout),
         schedules: schedules(run.schedules.as_ref()),
         selection: Selection {
@@ -179,11 +185,13 @@ pub(super) fn same_suite(
     )
 }
 
+/// Specs by their names: their folder may be called otherwise here, or its name be hidden. No two are in one folder
+/// under one name.
 fn specs(then: &SuiteRecord, now: &SuiteRecord) -> Vec<String> {
     let find = |suite: &SuiteRecord, path: &str| {
         let mut specs = suite.specs.iter();
         specs
-            .find(|spec| spec.path == path)
+            .find(|spec| name(&spec.path) == name(path))
             .map(|spec| spec.sha256.clone())
     };
     let mut told: Vec<String> = then
@@ -206,6 +214,10 @@ fn specs(then: &SuiteRecord, now: &SuiteRecord) -> Vec<String> {
         told.push(format!("{rest} more specs differ"));
     }
     told
+}
+
+fn name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
 }
 
 /// That the device is the one that the run was on.

@@ -76,6 +76,9 @@ pub(super) struct Session {
     done: HashSet<String>,
 }
 
+/// Of a card, by their names.
+type Fields = BTreeMap<String, Field>;
+
 /// Why nothing can be run or written, and how the run ends.
 type Refused = (Verdict, Reason);
 
@@ -166,9 +169,14 @@ impl Session {
         })?;
         if !recorder.facts().run.resumed.is_empty() {
             let then = recorder.facts().clone();
+            // What the run began on is what its end is held against.
             facts.run = then.run;
+            facts.host = then.host;
+            facts.device.identity = then.device.identity;
             facts.device.before = then.device.before;
         }
+        // Of a run of many processes too, one day for all of its waivers.
+        facts.run.started = recorder.facts().run.started.clone();
         Ok(Begun {
             recorder,
             health: Mutex::new(self.watch(&facts)),
@@ -249,7 +257,7 @@ impl Session {
 
     fn waived(&self, begun: &Begun, mut record: CaseRecord) -> CaseRecord {
         let device = waiving::on(&begun.facts.device);
-        let today = waiving::day(&self.started);
+        let today = waiving::day(&begun.facts.run.started);
         waiving::waive(&self.parts.waivers, device, today, &mut record);
         record
     }
@@ -412,7 +420,8 @@ impl Session {
     }
 
     /// Holds a whole run to its rules; of a filtered one the waivers that waived are told.
-    fn rules(&self, facts: &mut Facts, now: &BTreeMap<String, Field>, records: &[CaseRecord]) {
+    /// `then` and `now`: the card's identity at the run's start and at its end.
+    fn rules(&self, facts: &mut Facts, (then, now): (&Fields, &Fields), records: &[CaseRecord]) {
         let parts = &self.parts;
         let whole = Whole {
             suites: &parts.suites,
@@ -421,14 +430,14 @@ impl Session {
             records,
             kind: parts.chosen.kind(),
             device: waiving::on(&facts.device),
-            today: waiving::day(&self.started),
+            today: waiving::day(&facts.run.started),
         };
         let mut waivers = whole.waivers();
         let mut problems = Vec::new();
         match facts.run.complete && !parts.filtered {
             true => {
                 problems = whole.problems(&waivers);
-                problems.extend(rules::identity(&facts.device.identity, now));
+                problems.extend(rules::identity(then, now));
             }
             false => waivers.retain(|waiver| waiver.waived > 0),
         }
@@ -447,7 +456,10 @@ impl Session {
         facts.run.id = begun.recorder.id().to_owned();
         facts.run.finished = Some(archive::now());
         facts.run.complete = records.len() == self.parts.cases.len();
-        self.rules(&mut facts, &now, records);
+        // As they are written: of a run that was resumed the first is known in no other way.
+        let then = begun.recorder.shown(&facts, facts.device.identity.clone());
+        let now = begun.recorder.shown(&facts, now);
+        self.rules(&mut facts, (&then, &now), records);
         facts.run.work_ms = milliseconds(work);
         facts.run.wall_ms = milliseconds(self.clock.elapsed());
         facts

@@ -42,6 +42,7 @@ pub(super) fn decode<T>(
         path,
         survey: &Survey::default(),
         used_buffers: RefCell::default(),
+        beside: RefCell::default(),
         incomplete: Cell::new(false),
     };
     let decoded = decode(&decoder, &tree, &source.lines);

@@ -3,7 +3,7 @@
 //! A method that returns `None` has said why in the log.
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Loader;
 use super::log::Log;
@@ -21,6 +21,8 @@ pub(super) struct Decoder<'a> {
     pub survey: &'a Survey,
     /// Buffers that a step or a gate names.
     pub used_buffers: RefCell<BTreeSet<String>>,
+    /// SHA-256 of each file that stands beside the spec and was read for it, by the name it has there.
+    pub beside: RefCell<BTreeMap<String, String>>,
     /// A step or a gate could not be read, so what it uses is unknown.
     pub incomplete: Cell<bool>,
 }

@@ -198,10 +198,12 @@ impl<'a> Loader<'a> {
                 path,
                 survey: &survey,
                 used_buffers: RefCell::default(),
+                beside: RefCell::default(),
                 incomplete: Cell::new(false),
             };
-            let suite = decoder.suite(tree, sha256(bytes))?;
+            let mut suite = decoder.suite(tree, sha256(bytes))?;
             validate::validate(&suite, &decoder);
+            suite.sha256 = with_beside(suite.sha256, &decoder.beside.borrow());
             Some(suite)
         });
         match (suite, log.finish()) {
@@ -254,6 +256,18 @@ fn all(loaded: impl Iterator<Item = Result<Suite, SpecErrors>>) -> Result<Vec<Su
     } else {
         Err(SpecErrors(problems))
     }
+}
+
+/// The hash of a suite and of the files it names, by their names and hashes: of itself alone where it names none.
+fn with_beside(suite: String, beside: &BTreeMap<String, String>) -> String {
+    if beside.is_empty() {
+        return suite;
+    }
+    let mut all = suite;
+    for (name, file) in beside {
+        all.push_str(&format!("\n{file} {name}"));
+    }
+    sha256(all.as_bytes())
 }
 
 fn sha256(bytes: &[u8]) -> String {

@@ -31,7 +31,7 @@ pub struct Suite {
     pub subject: String,
     /// As given or found: `specs/compaction.yaml`.
     pub path: String,
-    /// Of the file's bytes, lower-case hex.
+    /// Of the file's bytes, lower-case hex; where it names files (`{file: …}`, scripts), of theirs too.
     pub sha256: String,
     /// Kernel files without ending: `compaction`, `faulty/off_by_one_carry`.
     pub kernels: Vec<String>,

@@ -160,6 +160,41 @@ fn a_run_over_something_else_is_not_resumed() {
 }
 
 #[test]
+fn a_run_that_hides_its_folders_is_resumed_with_their_names() {
+    let place = Place::new(SUITE);
+    let specs = place.path("specs");
+    let specs = specs.to_str().unwrap();
+    let run = place.died(&["n=6", "--redact", "--specs", specs], 2);
+    let began = place.newest();
+    assert_eq!(began.suite.specs[0].path, "~/specs/mine.yaml");
+    let refused = place.run(&["run", "--resume", &run]).ends(2);
+    for words in ["`~/specs`", "name it with --specs"] {
+        assert!(refused.stderr.contains(words), "{}", refused.stderr);
+    }
+    place
+        .run(&["run", "--resume", &run, "--specs", specs])
+        .ends(1);
+    let resumed = place.newest();
+    assert!(resumed.run.complete && resumed.run.id == run);
+    assert_eq!(resumed.suite.specs, began.suite.specs);
+    place.run(&["report", "verify"]).ends(0);
+}
+
+#[test]
+fn a_file_that_a_spec_names_is_a_part_of_what_is_resumed() {
+    let place = Place::new(&SUITE.replace("want: {map: nonzero}", "want: {file: w.json}"));
+    let wanted = place.path("specs/w.json");
+    fs::write(&wanted, "[1]").unwrap();
+    let run = place.died_after(3);
+    fs::write(&wanted, "[2]").unwrap();
+    let refused = place.run(&["run", "--resume", &run]).ends(2);
+    let words = "specs/mine.yaml has changed";
+    assert!(refused.stderr.contains(words), "{}", refused.stderr);
+    fs::write(&wanted, "[1]").unwrap();
+    place.run(&["run", "--resume", &run]).ends(1);
+}
+
+#[test]
 fn a_run_is_not_resumed_on_another_device() {
     let place = Place::new(SUITE);
     let run = place.died_after(3);

@@ -78,6 +78,7 @@ impl Place {
         }
         command.current_dir(self.folder.path());
         command.env("CUDA_GATES_DEVICE", "sim");
+        command.env("HOME", self.folder.path());
         command
     }
 

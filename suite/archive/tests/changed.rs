@@ -111,6 +111,32 @@ fn every_file_that_was_changed_is_named() {
     assert_eq!(told, ["results.jsonl is missing"]);
 }
 
+/// A run of many processes is closed while some of its cases have no result.
+#[test]
+fn the_file_that_was_changed_is_named_of_an_incomplete_run_too() {
+    let (_dir, store) = store();
+    let mut facts = fresh();
+    (facts.run.complete, facts.run.finished) = (false, None);
+    let run = store.begin_run(facts).unwrap();
+    let cases = vec![case("scan_total", 2, Outcome::Fail)];
+    run.append(&cases[0]).unwrap();
+    run.finish(&run.facts().clone().into_report(cases, Vec::new()))
+        .unwrap();
+    let name = run.path().to_str().unwrap();
+    assert_eq!(store.verify(name).unwrap().problems, [""; 0]);
+    for (file, other) in [("report.json", "run.json"), ("run.json", "report.json")] {
+        let path = run.path().join(file);
+        let text = fs::read_to_string(&path).unwrap();
+        fs::write(&path, text.replace("NVIDIA H200", "NVIDIA T4")).unwrap();
+        let found = store.verify(name).unwrap();
+        assert_eq!(found.state, State::Incomplete);
+        let told = found.problems.join("\n");
+        assert!(told.contains(&format!("{file} was changed")), "{told}");
+        assert!(!told.contains(other), "{told}");
+        fs::write(&path, text).unwrap();
+    }
+}
+
 #[test]
 fn a_changed_report_is_listed_and_loaded_as_such() {
     let (_dir, store) = store();

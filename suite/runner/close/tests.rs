@@ -75,6 +75,12 @@ impl Place {
         close(&self.store().newest().unwrap(), &options)
     }
 
+    /// What `report verify` says of the run.
+    fn wrong(&self) -> Vec<String> {
+        let found = self.store().verify_all().unwrap();
+        found.into_iter().flat_map(|run| run.problems).collect()
+    }
+
     fn path(&self) -> &Path {
         self.folder.path()
     }
@@ -124,9 +130,15 @@ fn a_run_of_many_processes_is_judged_with_the_cases_that_none_of_them_ran() {
     for file in ["junit.xml", "summary.md"] {
         assert!(closed.folder.join(file).is_file(), "{file}");
     }
+    assert_eq!(place.wrong(), [""; 0], "also the skips are in the results");
     // Another process comes late: it is closed anew.
     place.joins("s::a::n=1::jit", Outcome::Fail);
-    assert_eq!(place.close(&[]).unwrap().verdict, Verdict::Failed);
+    let again = place.close(&[]).unwrap();
+    assert_eq!(again.verdict, Verdict::Failed);
+    assert_eq!(again.report.cases.len(), closed.report.cases.len());
+    assert_eq!(place.wrong(), [""; 0]);
+    let results = fs::read_to_string(closed.folder.join("results.jsonl")).unwrap();
+    assert_eq!(results.matches("s::on_a_card::n=1").count(), 2, "{results}");
 }
 
 #[test]
@@ -192,4 +204,77 @@ fn other_specs_and_a_run_with_an_end_of_its_own_are_refused() {
     run.finish(&report).unwrap();
     let told = place.close(&[]).err().expect("it is over").to_string();
     assert!(told.contains("came to its end by itself"), "{told}");
+}
+
+#[test]
+fn a_run_of_one_process_that_died_is_not_closed_but_resumed() {
+    let place = Place::new();
+    let mut facts = on_sim();
+    (facts.run.complete, facts.run.finished) = (false, None);
+    let run = place.store().begin_run(facts).unwrap();
+    run.append(&blank_record("s::a::n=1::jit")).unwrap();
+    let told = place.close(&[]).err().expect("it can go on").to_string();
+    assert!(
+        told.contains(&format!("`cuda-gates run --resume {}`", run.id())),
+        "{told}"
+    );
+    assert!(!run.path().join("report.json").exists());
+}
+
+#[test]
+fn a_run_that_was_changed_is_not_closed() {
+    let place = Place::new();
+    place.joins("s::a::n=2::jit", Outcome::Pass);
+    let folder = place.close(&["n=2"]).unwrap().folder;
+    for file in ["report.json", "run.json"] {
+        let path = folder.join(file);
+        let text = fs::read_to_string(&path).unwrap();
+        let changed = text.replace("simulated device", "another device");
+        assert_ne!(changed, text);
+        fs::write(&path, changed).unwrap();
+        let told = place.close(&["n=2"]).err().expect(file).to_string();
+        assert!(told.contains("changed after it was written"), "{told}");
+        fs::write(&path, text).unwrap();
+    }
+    place.close(&["n=2"]).unwrap();
+}
+
+const WAIVERS: &str = "version: 1
+waivers:
+  - {cases: 's::a::*', cards: simulated*, reason: known, link: 'https://a.b/1', expires: 9999-12-31}
+";
+
+#[test]
+fn waivers_that_came_after_the_run_are_not_its_own() {
+    let place = Place::new();
+    place.joins("s::a::n=1::jit", Outcome::Pass);
+    place.joins("s::a::n=2::jit", Outcome::Pass);
+    let waivers = place.path().join("specs/waivers.yaml");
+    fs::write(&waivers, WAIVERS).unwrap();
+    let told = place.close(&[]).err().expect("new waivers").to_string();
+    assert!(
+        told.contains("waivers.yaml was not among the run's specs"),
+        "{told}"
+    );
+    fs::remove_file(&waivers).unwrap();
+    assert_eq!(place.close(&[]).unwrap().verdict, Verdict::Passed);
+}
+
+#[test]
+fn a_file_that_a_spec_names_is_a_part_of_it() {
+    let place = Place::new();
+    let suite = SUITE.replace(
+        "check: sorted, got: out}",
+        "check: exact, got: out, want: {file: w.json}}",
+    );
+    fs::write(place.path().join("specs/s.yaml"), suite).unwrap();
+    let wanted = place.path().join("specs/w.json");
+    fs::write(&wanted, "[1]").unwrap();
+    place.joins("s::a::n=1::jit", Outcome::Pass);
+    place.joins("s::a::n=2::jit", Outcome::Pass);
+    fs::write(&wanted, "[2]").unwrap();
+    let told = place.close(&[]).err().expect("another file").to_string();
+    assert!(told.contains("s.yaml is not what it was"), "{told}");
+    fs::write(&wanted, "[1]").unwrap();
+    assert_eq!(place.close(&[]).unwrap().verdict, Verdict::Passed);
 }

@@ -79,6 +79,18 @@ fn a_run_is_resumed_by_its_own_choices_and_what_is_named_beside_it() {
         ..resume
     };
     assert!(restored(&environment, &named, &run, &hidden).is_ok());
+    let hidden = ChoicesRecord {
+        specs: Some("~/specs".into()),
+        ..recorded()
+    };
+    let error = restored(&environment, &named, &run, &hidden).unwrap_err();
+    assert!(error.contains("name it with --specs"), "{error}");
+    let named = Resume {
+        specs: Some("/home/ada/specs".into()),
+        ..named
+    };
+    let options = restored(&environment, &named, &run, &hidden).unwrap();
+    assert_eq!(options.specs, named.specs);
 }
 
 #[test]
@@ -113,6 +125,12 @@ fn what_has_changed_is_named_and_the_mend_with_it() {
         same_suite(&then, &now.suite, &choices)
     };
     assert_eq!(same(&|_, _| {}), Ok(()));
+    // The folder's name may be hidden, or another one here.
+    let elsewhere = |now: &mut Facts, _: &mut ChoicesRecord| {
+        now.suite.specs[0].path = "/home/ada/specs/a.yaml".into();
+        now.suite.specs[1].path = "b.yaml".into();
+    };
+    assert_eq!(same(&elsewhere), Ok(()));
     // What is chosen again is not compared.
     assert_eq!(same(&|_, choices| choices.timeout_s = 9.0), Ok(()));
     type Change = dyn Fn(&mut Facts, &mut ChoicesRecord);

@@ -1,5 +1,7 @@
 //! Sessions over a worker that is a shell script: it answers what the test gave it, by the case's gate.
 
+mod resumed;
+
 use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
@@ -8,9 +10,10 @@ use indexmap::IndexMap;
 
 use super::*;
 use crate::archive::State;
+use crate::report::record::WaiverState;
 use crate::report::{case_from_line, case_to_line};
 use crate::runner::direct;
-use crate::spec::model::{Check, Expr, Gate, Place};
+use crate::spec::model::{Block, Check, Expr, Gate, Place};
 use crate::terms::ImageKind;
 use crate::worker::{Address, Launch, WorkerConfig};
 

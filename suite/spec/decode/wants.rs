@@ -5,6 +5,7 @@ use std::path::{Component, Path, PathBuf};
 use crate::spec::fields::{Decoder, Fields};
 use crate::spec::keys;
 use crate::spec::model::{Place, Want};
+use crate::spec::sha256;
 use crate::spec::tree::Tree;
 
 use super::slices::Use;
@@ -174,6 +175,8 @@ impl Decoder<'_> {
                 return None;
             }
         };
+        let hash = sha256(&bytes);
+        self.beside.borrow_mut().insert(relative.to_owned(), hash);
         let text = String::from_utf8(bytes);
         if text.is_err() {
             self.log.mend(

@@ -242,6 +242,31 @@ fn with_files(text: &str) -> Suite {
 }
 
 #[test]
+fn the_hash_of_a_suite_is_also_that_of_the_files_it_names() {
+    let gate = "check: exact, got: out, want: {file: one.json}";
+    let text = "version: 1\nsuite: s\nkernels: [compaction.cu]\nbuffers: {out: {type: i32, len: 1}}\n\
+                pipelines: {main: [{memset: out, value: 1}]}\ngates: {g: {run: main, GATE}}\n";
+    let hash = |file: &'static [u8], gate: &str| {
+        let read = |_: &std::path::Path| Ok(file.to_vec());
+        let loader = Loader::new(&Fake, names()).reading(&read);
+        let text = text.replace("GATE", gate);
+        let suite = loader.text("specs/s.yaml", text.as_bytes());
+        suite.unwrap_or_else(|errors| panic!("{errors}")).sha256
+    };
+    assert_eq!(hash(b"[1]", gate), hash(b"[1]", gate));
+    assert_ne!(hash(b"[1]", gate), hash(b"[2]", gate));
+    let script = gate.replace("file: one.json", "script: one.rhai");
+    assert_ne!(hash(b"[1]", &script), hash(b"[2]", &script));
+    let without = "check: sorted, got: out";
+    assert_eq!(hash(b"[1]", without), hash(b"[2]", without));
+    let bytes = text.replace("GATE", without);
+    assert_eq!(
+        hash(b"[1]", without),
+        super::super::sha256(bytes.as_bytes())
+    );
+}
+
+#[test]
 fn a_kernel_file_whose_ptx_is_stale_is_not_checked() {
     let text = example("naive").replace("naive.cu", "stale.cu");
     assert!(load(&text).is_ok(), "{:?}", problems(&text));
