@@ -1,6 +1,9 @@
 //! One run: its cases, its workers, its records, its verdict.
 
-use std::collections::{BTreeMap, HashSet};
+mod begin;
+mod conclude;
+
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -11,9 +14,7 @@ use super::direct::Trials;
 use super::health::{self, Monitor};
 use super::recorder::Recorder;
 use super::repro::Repro;
-use super::rules::{self, Whole};
 use super::schedules::decisive;
-use super::tables::Columns;
 use super::text::{STDERR, STDOUT};
 use super::verdict::Verdict;
 use super::{Judge, PlannedCase, waiving};
@@ -21,25 +22,19 @@ use crate::archive::{self, Store, Unfinished};
 use crate::case::Case;
 use crate::check;
 use crate::device::cuda::CardLock;
-use crate::expr::Engine;
-use crate::identity::{self, Field, Identity};
 use crate::outcome::{Fault, Reason};
-use crate::report::record::{
-    CaseRecord, ChoicesRecord, DeviceRecord, Report, RunRecord, ScheduledRecord, SpecRecord,
-    SuiteRecord,
-};
-use crate::report::{Facts, tables};
+use crate::report::Facts;
+use crate::report::record::{CaseRecord, ChoicesRecord, DeviceRecord, Report, ScheduledRecord};
 use crate::spec::model::{Check, Expect, Gate, Suite};
 use crate::spec::waivers::Waivers;
-use crate::terms::{DeviceKind, ImageKind, Outcome, Profile, ReasonKind};
+use crate::terms::{ImageKind, Outcome, Profile, ReasonKind};
 use crate::worker::execute::expected;
-use crate::worker::{Answer, Output, Pool, Reached, Schedules, cleared};
+use crate::worker::{Answer, Output, Pool, Reached, Schedules};
+
+pub(super) use begin::suite_record;
 
 /// How long a case may wait for a card that another run holds. The longest case of that run is shorter.
 const CARD_WAIT: Duration = Duration::from_secs(600);
-
-/// Of the fields after the run: the Xid errors during it.
-const XID_EVENTS: &str = "xid_events";
 
 /// What a run is made of, all choices made.
 pub(super) struct Parts {
@@ -75,9 +70,6 @@ pub(super) struct Session {
     /// Cases that have a result of that run.
     done: HashSet<String>,
 }
-
-/// Of a card, by their names.
-type Fields = BTreeMap<String, Field>;
 
 /// Why nothing can be run or written, and how the run ends.
 type Refused = (Verdict, Reason);
@@ -156,103 +148,6 @@ impl Session {
 
     fn begun(&self) -> Result<&Begun, &Refused> {
         self.begun.get_or_init(|| self.begin()).as_ref()
-    }
-
-    /// Opens the device, reads who it is, and opens the run's folder.
-    fn begin(&self) -> Result<Begun, Refused> {
-        // A failure comes again with each case, or is over by then.
-        let unavailable = self.parts.pool.open().err().map(|fault| fault.reason);
-        let mut facts = self.facts(unavailable);
-        let recorder = self.recorder(&facts).map_err(|(verdict, message)| {
-            let reason = Reason::new(ReasonKind::Setup, message);
-            (verdict, reason)
-        })?;
-        if !recorder.facts().run.resumed.is_empty() {
-            let then = recorder.facts().clone();
-            // What the run began on is what its end is held against.
-            facts.run = then.run;
-            facts.host = then.host;
-            facts.device.identity = then.device.identity;
-            facts.device.before = then.device.before;
-        }
-        // Of a run of many processes too, one day for all of its waivers.
-        facts.run.started = recorder.facts().run.started.clone();
-        Ok(Begun {
-            recorder,
-            health: Mutex::new(self.watch(&facts)),
-            facts,
-        })
-    }
-
-    fn recorder(&self, facts: &Facts) -> Result<Recorder, (Verdict, String)> {
-        let parts = &self.parts;
-        let unfinished = self.resumed.lock();
-        let unfinished = unfinished.unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(unfinished) = unfinished {
-            return Recorder::resume(unfinished, facts, parts.redact);
-        }
-        let key = parts.joined.as_deref();
-        Recorder::begin(&parts.store, key, facts.clone(), parts.redact)
-            .map_err(|error| (Verdict::Usage, error.to_string()))
-    }
-
-    fn facts(&self, unavailable: Option<Reason>) -> Facts {
-        let parts = &self.parts;
-        Facts {
-            run: RunRecord {
-                id: String::new(),
-                started: self.started.clone(),
-                finished: None,
-                profile: parts.profile.name().to_owned(),
-                complete: false,
-                filtered: parts.filtered && parts.joined.is_none(),
-                joined: parts.joined.is_some(),
-                images: parts.images.clone(),
-                problems: Vec::new(),
-                waivers: Vec::new(),
-                environment: cleared(),
-                schedules: parts.schedules.record(),
-                choices: parts.choices.clone(),
-                resumed: Vec::new(),
-                work_ms: 0.0,
-                wall_ms: 0.0,
-            },
-            suite: suite_record(&parts.suites, &parts.waivers),
-            host: identity::host(),
-            toolchain: identity::toolchain(),
-            device: self.device(unavailable),
-        }
-    }
-
-    fn device(&self, unavailable: Option<Reason>) -> DeviceRecord {
-        let info = self.parts.pool.device();
-        let uuid = info.as_ref().and_then(|info| info.uuid.as_deref());
-        let identity = self.identity(uuid);
-        let (driver_version, fields, live) = match identity {
-            Some(identity) => (identity.driver_version, identity.fields, identity.live),
-            None => Default::default(),
-        };
-        DeviceRecord {
-            unavailable: unavailable
-                .filter(|_| info.is_none())
-                .map(|reason| self.parts.chosen.explain(reason)),
-            info,
-            driver_version,
-            identity: fields,
-            before: live,
-            after: Default::default(),
-        }
-    }
-
-    /// The card's identity as it is now; none for the simulated device.
-    fn identity(&self, uuid: Option<&str>) -> Option<Identity> {
-        let is_card = self.parts.chosen.kind() == DeviceKind::Cuda;
-        is_card.then(|| identity::read(uuid))
-    }
-
-    fn watch(&self, facts: &Facts) -> Option<Monitor> {
-        let is_card = self.parts.chosen.kind() == DeviceKind::Cuda;
-        is_card.then(|| Monitor::start(uuid_of(&facts.device)))
     }
 
     fn waived(&self, begun: &Begun, mut record: CaseRecord) -> CaseRecord {
@@ -351,119 +246,6 @@ impl Session {
             shrunk: None,
         })
     }
-
-    /// Ends the workers, reads the device's identity again, writes the report and gives the verdict.
-    pub(super) fn finish(&self) -> Ended {
-        let work = self.parts.pool.work();
-        self.parts.pool.close();
-        let skipped: Vec<CaseRecord> = self
-            .parts
-            .cases
-            .iter()
-            .filter(|planned| !self.done.contains(&planned.case.id))
-            .filter_map(|planned| Some(self.skip(&planned.case, planned.decided.as_ref()?)))
-            .collect();
-        match self.begun.get() {
-            None => Ended {
-                report: None,
-                folder: None,
-                verdict: Verdict::Nothing,
-                trouble: None,
-            },
-            Some(Err((verdict, reason))) => Ended {
-                report: None,
-                folder: None,
-                verdict: *verdict,
-                trouble: Some(reason.message.clone()),
-            },
-            Some(Ok(begun)) => self.conclude(begun, skipped, work),
-        }
-    }
-
-    fn conclude(&self, begun: &Begun, skipped: Vec<CaseRecord>, work: Duration) -> Ended {
-        let Begun { recorder, .. } = begun;
-        for record in skipped {
-            recorder.record(record);
-        }
-        let (mut records, mut trouble) = recorder.take();
-        let place = |id: &str| self.parts.cases.iter().position(|p| p.case.id == id);
-        records.sort_by_cached_key(|record| place(&record.id));
-        let verdict = match Verdict::of(&records) {
-            Verdict::Passed if trouble.is_some() => Verdict::Failed,
-            verdict => verdict,
-        };
-        let folder = Some(recorder.path().to_owned());
-        if self.parts.joined.is_some() {
-            return Ended {
-                report: None,
-                folder,
-                verdict,
-                trouble,
-            };
-        }
-        let facts = self.finished(begun, work, &records);
-        let verdict = verdict.held_to(&facts.run.problems);
-        let tables = tables::evaluate(&self.parts.suites, &records, &Columns(Engine::new()));
-        let (report, written) = recorder.finish(facts.into_report(records, tables));
-        if let Err(error) = written {
-            trouble.get_or_insert(error.to_string());
-        }
-        Ended {
-            verdict: match verdict {
-                Verdict::Passed if trouble.is_some() => Verdict::Failed,
-                verdict => verdict,
-            },
-            report: Some(report),
-            folder,
-            trouble,
-        }
-    }
-
-    /// Holds a whole run to its rules; of a filtered one the waivers that waived are told.
-    /// `then` and `now`: the card's identity at the run's start and at its end.
-    fn rules(&self, facts: &mut Facts, (then, now): (&Fields, &Fields), records: &[CaseRecord]) {
-        let parts = &self.parts;
-        let whole = Whole {
-            suites: &parts.suites,
-            waivers: &parts.waivers,
-            cases: &parts.cases,
-            records,
-            kind: parts.chosen.kind(),
-            device: waiving::on(&facts.device),
-            today: waiving::day(&facts.run.started),
-        };
-        let mut waivers = whole.waivers();
-        let mut problems = Vec::new();
-        match facts.run.complete && !parts.filtered {
-            true => {
-                problems = whole.problems(&waivers);
-                problems.extend(rules::identity(then, now));
-            }
-            false => waivers.retain(|waiver| waiver.waived > 0),
-        }
-        (facts.run.waivers, facts.run.problems) = (waivers, problems);
-    }
-
-    fn finished(&self, begun: &Begun, work: Duration, records: &[CaseRecord]) -> Facts {
-        let mut facts = begun.facts.clone();
-        let now = self.identity(uuid_of(&facts.device));
-        let (live, now) = now.map_or_else(Default::default, |now| (now.live, now.fields));
-        facts.device.after = live;
-        let mut health = begun.health.lock().unwrap_or_else(PoisonError::into_inner);
-        let events = health.take().map(Monitor::finish);
-        let events = events.map(|events| (XID_EVENTS.to_owned(), events));
-        facts.device.after.extend(events);
-        facts.run.id = begun.recorder.id().to_owned();
-        facts.run.finished = Some(archive::now());
-        facts.run.complete = records.len() == self.parts.cases.len();
-        // As they are written: of a run that was resumed the first is known in no other way.
-        let then = begun.recorder.shown(&facts, facts.device.identity.clone());
-        let now = begun.recorder.shown(&facts, now);
-        self.rules(&mut facts, (&then, &now), records);
-        facts.run.work_ms = milliseconds(work);
-        facts.run.wall_ms = milliseconds(self.clock.elapsed());
-        facts
-    }
 }
 
 impl Begun {
@@ -476,23 +258,6 @@ impl Begun {
 
 fn uuid_of(device: &DeviceRecord) -> Option<&str> {
     device.info.as_ref()?.uuid.as_deref()
-}
-
-/// The suite's version, the commit it was built from, and the hash of every spec and of the waivers.
-pub(super) fn suite_record(suites: &[Suite], waivers: &Waivers) -> SuiteRecord {
-    let spec = |path: &str, sha256: &str| SpecRecord {
-        path: path.to_owned(),
-        sha256: sha256.to_owned(),
-    };
-    let suites = suites.iter().map(|suite| spec(&suite.path, &suite.sha256));
-    let waivers = Some(waivers).filter(|waivers| !waivers.path.is_empty());
-    let waivers = waivers.map(|waivers| spec(&waivers.path, &waivers.sha256));
-    SuiteRecord {
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        commit: option_env!("CUDA_GATES_COMMIT").map(str::to_owned),
-        dirty: option_env!("CUDA_GATES_DIRTY").map(|dirty| dirty == "true"),
-        specs: suites.chain(waivers).collect(),
-    }
 }
 
 /// What a worker printed goes with its case, where a reader of the report finds it.

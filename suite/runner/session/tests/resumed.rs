@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::*;
+use crate::identity::Field;
 
 /// A waiver whose last day is long gone.
 const OLD: &str = "version: 1

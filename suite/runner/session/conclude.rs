@@ -1,0 +1,138 @@
+//! How a run ends: its skips, its rules, its report and its verdict.
+
+use std::collections::BTreeMap;
+use std::sync::PoisonError;
+use std::time::Duration;
+
+use super::{Begun, Ended, Session, milliseconds, uuid_of};
+use crate::archive;
+use crate::expr::Engine;
+use crate::identity::Field;
+use crate::report::record::CaseRecord;
+use crate::report::{Facts, tables};
+use crate::runner::health::Monitor;
+use crate::runner::rules::{self, Whole};
+use crate::runner::tables::Columns;
+use crate::runner::verdict::Verdict;
+use crate::runner::waiving;
+
+/// Of the fields after the run: the Xid errors during it.
+const XID_EVENTS: &str = "xid_events";
+
+/// Of a card, by their names.
+type Fields = BTreeMap<String, Field>;
+
+impl Session {
+    /// Ends the workers, reads the device's identity again, writes the report and gives the verdict.
+    pub(in crate::runner) fn finish(&self) -> Ended {
+        let work = self.parts.pool.work();
+        self.parts.pool.close();
+        let skipped: Vec<CaseRecord> = self
+            .parts
+            .cases
+            .iter()
+            .filter(|planned| !self.done.contains(&planned.case.id))
+            .filter_map(|planned| Some(self.skip(&planned.case, planned.decided.as_ref()?)))
+            .collect();
+        match self.begun.get() {
+            None => Ended {
+                report: None,
+                folder: None,
+                verdict: Verdict::Nothing,
+                trouble: None,
+            },
+            Some(Err((verdict, reason))) => Ended {
+                report: None,
+                folder: None,
+                verdict: *verdict,
+                trouble: Some(reason.message.clone()),
+            },
+            Some(Ok(begun)) => self.conclude(begun, skipped, work),
+        }
+    }
+
+    fn conclude(&self, begun: &Begun, skipped: Vec<CaseRecord>, work: Duration) -> Ended {
+        let Begun { recorder, .. } = begun;
+        for record in skipped {
+            recorder.record(record);
+        }
+        let (mut records, mut trouble) = recorder.take();
+        let place = |id: &str| self.parts.cases.iter().position(|p| p.case.id == id);
+        records.sort_by_cached_key(|record| place(&record.id));
+        let verdict = match Verdict::of(&records) {
+            Verdict::Passed if trouble.is_some() => Verdict::Failed,
+            verdict => verdict,
+        };
+        let folder = Some(recorder.path().to_owned());
+        if self.parts.joined.is_some() {
+            return Ended {
+                report: None,
+                folder,
+                verdict,
+                trouble,
+            };
+        }
+        let facts = self.finished(begun, work, &records);
+        let verdict = verdict.held_to(&facts.run.problems);
+        let tables = tables::evaluate(&self.parts.suites, &records, &Columns(Engine::new()));
+        let (report, written) = recorder.finish(facts.into_report(records, tables));
+        if let Err(error) = written {
+            trouble.get_or_insert(error.to_string());
+        }
+        Ended {
+            verdict: match verdict {
+                Verdict::Passed if trouble.is_some() => Verdict::Failed,
+                verdict => verdict,
+            },
+            report: Some(report),
+            folder,
+            trouble,
+        }
+    }
+
+    /// Holds a whole run to its rules; of a filtered one the waivers that waived are told.
+    /// `then` and `now`: the card's identity at the run's start and at its end.
+    fn rules(&self, facts: &mut Facts, (then, now): (&Fields, &Fields), records: &[CaseRecord]) {
+        let parts = &self.parts;
+        let whole = Whole {
+            suites: &parts.suites,
+            waivers: &parts.waivers,
+            cases: &parts.cases,
+            records,
+            kind: parts.chosen.kind(),
+            device: waiving::on(&facts.device),
+            today: waiving::day(&facts.run.started),
+        };
+        let mut waivers = whole.waivers();
+        let mut problems = Vec::new();
+        match facts.run.complete && !parts.filtered {
+            true => {
+                problems = whole.problems(&waivers);
+                problems.extend(rules::identity(then, now));
+            }
+            false => waivers.retain(|waiver| waiver.waived > 0),
+        }
+        (facts.run.waivers, facts.run.problems) = (waivers, problems);
+    }
+
+    fn finished(&self, begun: &Begun, work: Duration, records: &[CaseRecord]) -> Facts {
+        let mut facts = begun.facts.clone();
+        let now = self.identity(uuid_of(&facts.device));
+        let (live, now) = now.map_or_else(Default::default, |now| (now.live, now.fields));
+        facts.device.after = live;
+        let mut health = begun.health.lock().unwrap_or_else(PoisonError::into_inner);
+        let events = health.take().map(Monitor::finish);
+        let events = events.map(|events| (XID_EVENTS.to_owned(), events));
+        facts.device.after.extend(events);
+        facts.run.id = begun.recorder.id().to_owned();
+        facts.run.finished = Some(archive::now());
+        facts.run.complete = records.len() == self.parts.cases.len();
+        // As they are written: of a run that was resumed the first is known in no other way.
+        let then = begun.recorder.shown(&facts, facts.device.identity.clone());
+        let now = begun.recorder.shown(&facts, now);
+        self.rules(&mut facts, (&then, &now), records);
+        facts.run.work_ms = milliseconds(work);
+        facts.run.wall_ms = milliseconds(self.clock.elapsed());
+        facts
+    }
+}
