@@ -86,7 +86,7 @@ fn a_run_is_resumed_by_its_own_choices_and_what_is_named_beside_it() {
     let error = restored(&environment, &named, &run, &hidden).unwrap_err();
     assert!(error.contains("name it with --specs"), "{error}");
     let named = Resume {
-        specs: Some("/home/ada/specs".into()),
+        specs: Some("/srv/ada/specs".into()),
         ..named
     };
     let options = restored(&environment, &named, &run, &hidden).unwrap();
@@ -127,7 +127,7 @@ fn what_has_changed_is_named_and_the_mend_with_it() {
     assert_eq!(same(&|_, _| {}), Ok(()));
     // The folder's name may be hidden, or another one here.
     let elsewhere = |now: &mut Facts, _: &mut ChoicesRecord| {
-        now.suite.specs[0].path = "/home/ada/specs/a.yaml".into();
+        now.suite.specs[0].path = "/srv/ada/specs/a.yaml".into();
         now.suite.specs[1].path = "b.yaml".into();
     };
     assert_eq!(same(&elsewhere), Ok(()));
