@@ -21,6 +21,7 @@ pub(crate) mod nvml {
     pub(crate) const NOT_FOUND: u32 = 6;
     pub(crate) const INSUFFICIENT_SIZE: u32 = 7;
     pub(crate) const TIMEOUT: u32 = 10;
+    pub(crate) const GPU_IS_LOST: u32 = 15;
 }
 
 /// Code, name and words, each NUL-terminated as the driver gives them. A code that is not here has no name.

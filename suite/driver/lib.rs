@@ -12,3 +12,4 @@ mod codes;
 mod exports;
 mod machine;
 mod orders;
+mod state;

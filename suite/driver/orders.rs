@@ -11,8 +11,11 @@
 //! only, `@CARD` calls in the context of that device of CUDA's, `#N` the Nth call only and `#N+` that one and all after
 //! it.
 
+use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::state::Event;
 
 /// The environment variable that holds the orders.
 pub(crate) const VARIABLE: &str = "CUDA_GATES_TEST_DRIVER";
@@ -28,6 +31,9 @@ pub(crate) enum Deed {
     Sticky(u32),
     /// `value N`: the number that a call reports. For calls of NVML that report one number.
     Value(u64),
+    /// `xid N`, `ecc N`, `lost`: happens to the card of the context, and the call goes on. Every process sees it by
+    /// NVML; one that starts after `lost` does not find the card.
+    Happens(Event),
     /// `hang`: never returns.
     Hang,
     /// `abort`: ends the process by SIGABRT.
@@ -65,8 +71,8 @@ pub(crate) struct Orders {
     pub taken_bytes: u64,
     /// `tag=N`: a part of each card's UUID, so that tests that run side by side do not wait for each other's cards.
     pub tag: u32,
-    /// `xid=79`: NVML reports this Xid error once.
-    pub xid: Option<u64>,
+    /// `state=PATH`: a file that all processes share, of what happened to the cards.
+    pub state: Option<PathBuf>,
     /// `nvml_order=reversed`: NVML numbers the cards from the other end.
     pub reversed: bool,
     /// `mig=on`: CUDA's devices are slices of cards.
@@ -85,7 +91,7 @@ impl Default for Orders {
             memory_bytes: 1024 * MIB,
             taken_bytes: 0,
             tag: 0,
-            xid: None,
+            state: None,
             reversed: false,
             mig: false,
             stub: false,
@@ -152,7 +158,7 @@ impl Orders {
             ("memory", mib) => self.memory_bytes = MIB * mib.parse::<u64>().ok()?,
             ("taken", mib) => self.taken_bytes = MIB * mib.parse::<u64>().ok()?,
             ("tag", tag) => self.tag = tag.parse().ok()?,
-            ("xid", xid) => self.xid = Some(xid.parse().ok()?),
+            ("state", path) => self.state = Some(path.into()),
             ("nvml_order", "reversed") => self.reversed = true,
             ("mig", "on") => self.mig = true,
             ("stub", "on") => self.stub = true,
@@ -199,6 +205,9 @@ fn parse_deed(text: &str) -> Option<Deed> {
         ("sticky", code) => Deed::Sticky(code.parse().ok()?),
         ("value", value) => Deed::Value(value.parse().ok()?),
         ("exit", code) => Deed::Exit(code.parse().ok()?),
+        ("xid", number) => Deed::Happens(Event::Xid(number.parse().ok()?)),
+        ("ecc", count) => Deed::Happens(Event::Ecc(count.parse().ok()?)),
+        ("lost", "") => Deed::Happens(Event::Lost),
         ("hang", "") => Deed::Hang,
         ("abort", "") => Deed::Abort,
         ("kill", "") => Deed::Kill,
@@ -208,17 +217,19 @@ fn parse_deed(text: &str) -> Option<Deed> {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
 
     #[test]
     fn settings_and_deeds_are_read() {
         let orders = Orders::parse(
-            "cuda=12.4; cards=2;\nnvml_order=reversed ; memory=3; xid=79; cuInit: error 803",
+            "cuda=12.4; cards=2;\nnvml_order=reversed ; memory=3; state=/tmp/s; cuInit: error 803",
         )
         .unwrap();
         assert_eq!(
-            (orders.cuda, orders.cards, orders.xid),
-            (12_040, 2, Some(79))
+            (orders.cuda, orders.cards, orders.state.as_deref()),
+            (12_040, 2, Some(Path::new("/tmp/s")))
         );
         assert!(orders.reversed && !orders.mig && !orders.stub);
         assert_eq!(orders.memory_bytes, 3 * MIB);
@@ -266,6 +277,8 @@ mod tests {
             "cuInit",
             "cuInit: error",
             "cuInit: hang 3",
+            "cuLaunchKernel: xid",
+            "cuLaunchKernel: lost 1",
             "cuInit: burn",
             "cuInit#x: hang",
             "cuInit@x: hang",

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use nvml_wrapper::Nvml;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::bounded::bounded;
 use super::nvml::{self, Card};
@@ -40,6 +40,9 @@ pub const CONDITIONS: &[&str] = &[
 
 const THROTTLE: &str = "throttle_reasons";
 
+/// The key of a change's reason, where there is no value any more.
+pub const UNAVAILABLE: &str = "unavailable";
+
 /// Of the throttle reasons, those that a card has to itself. Idling, a power cap or clocks that someone has set are
 /// none.
 const SLOWDOWNS: &[&str] = &[
@@ -57,6 +60,7 @@ pub type Reading = BTreeMap<String, Field>;
 pub struct Change {
     pub field: &'static str,
     pub before: Value,
+    /// `{"unavailable": reason}` where it was known and is not: the card is lost, for instance.
     pub after: Value,
 }
 
@@ -110,23 +114,31 @@ impl HealthWatch {
     }
 }
 
-/// Counts that differ, and slowdowns that are new. A field that is not known at both times says nothing.
+/// Counts that differ, slowdowns that are new, and any of these that was known and no longer is. A field that was not
+/// known before says nothing.
 pub fn changes(before: &Reading, after: &Reading) -> Vec<Change> {
-    let value = |reading: &Reading, name: &str| match reading.get(name) {
-        Some(Field::Value(value)) => Some(value.clone()),
-        _ => None,
-    };
     let both = |name: &'static str| {
+        let Some(Field::Value(before)) = before.get(name) else {
+            return None;
+        };
+        let after = match after.get(name)? {
+            Field::Value(value) => value.clone(),
+            Field::Unavailable(reason) => json!({ UNAVAILABLE: reason }),
+        };
         Some(Change {
             field: name,
-            before: value(before, name)?,
-            after: value(after, name)?,
+            before: before.clone(),
+            after,
         })
     };
     let counts = COUNTS.iter().filter_map(|name| both(name));
     let counts = counts.filter(|change| change.before != change.after);
-    let slowed = both(THROTTLE).and_then(|Change { before, after, .. }| {
-        let (before, after) = (slowdowns(&before), slowdowns(&after));
+    let slowed = both(THROTTLE).and_then(|change| {
+        let Change { before, after, .. } = &change;
+        if after.get(UNAVAILABLE).is_some() {
+            return Some(change);
+        }
+        let (before, after) = (slowdowns(before), slowdowns(after));
         let new = after.iter().any(|reason| !before.contains(reason));
         new.then(|| Change {
             field: THROTTLE,
@@ -147,8 +159,6 @@ fn slowdowns(reasons: &Value) -> Vec<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     fn reading(fields: &[(&str, Value)]) -> Reading {
@@ -190,12 +200,23 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_at_both_times_says_nothing() {
-        let before = reading(&[("ecc_uncorrected_volatile", json!(0))]);
-        let unknown = Field::Unavailable("not supported".into());
-        let after = BTreeMap::from([("ecc_uncorrected_volatile".to_owned(), unknown)]);
-        assert_eq!(changes(&before, &after), []);
-        assert_eq!(changes(&after, &before), []);
+    fn what_is_lost_is_a_change_and_what_was_not_known_is_none() {
+        for (name, known) in [
+            ("ecc_uncorrected_volatile", json!(0)),
+            (THROTTLE, json!([])),
+        ] {
+            let before = reading(&[(name, known.clone())]);
+            let unknown = Field::Unavailable("the card is lost".into());
+            let after = BTreeMap::from([(name.to_owned(), unknown)]);
+            let lost = Change {
+                field: name,
+                before: known,
+                after: json!({"unavailable": "the card is lost"}),
+            };
+            assert_eq!(changes(&before, &after), [lost]);
+            assert_eq!(changes(&after, &before), []);
+            assert_eq!(changes(&after, &after), []);
+        }
     }
 
     #[test]

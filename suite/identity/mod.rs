@@ -24,7 +24,7 @@ mod nvml;
 mod xid;
 
 pub use field::Field;
-pub use health::{CONDITIONS, COUNTS, Change, HealthWatch, Reading, changes};
+pub use health::{CONDITIONS, COUNTS, Change, HealthWatch, Reading, UNAVAILABLE, changes};
 pub use machine::{host, toolchain};
 
 /// What NVML says at one time. Units are the last part of a field's name.

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::identity::Field;
+use crate::identity::{Field, UNAVAILABLE};
 
 /// NVML's fields beside a case. While cases pass they are read every quarter of a second at most, so that a short
 /// case may show the last reading before it.
@@ -30,7 +30,15 @@ pub struct HealthRecord {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ChangeRecord {
     pub before: Value,
+    /// `{"unavailable": reason}` where it can no longer be read.
     pub after: Value,
+}
+
+impl ChangeRecord {
+    /// Why the field can no longer be read.
+    pub fn lost(&self) -> Option<&str> {
+        self.after.get(UNAVAILABLE).and_then(Value::as_str)
+    }
 }
 
 /// One line for a person: what changed, then how warm and how fast the card is.
@@ -44,8 +52,11 @@ impl fmt::Display for HealthRecord {
             .iter()
             .map(|xid| format!("Xid {}", plain(xid)));
         let changed = self.changed.iter().map(|(name, change)| {
-            let ChangeRecord { before, after } = change;
-            format!("{name} {} → {}", plain(before), plain(after))
+            let before = plain(&change.before);
+            match change.lost() {
+                Some(reason) => format!("{name} {before} → not known ({reason})"),
+                None => format!("{name} {before} → {}", plain(&change.after)),
+            }
         });
         let mut parts: Vec<String> = xid.chain(changed).collect();
         if parts.is_empty() {
@@ -106,6 +117,18 @@ mod tests {
             .insert("ecc_uncorrected_volatile".to_owned(), change);
         health.after.clear();
         assert_eq!(health.to_string(), "Xid 31; ecc_uncorrected_volatile 0 → 1");
+        let lost = ChangeRecord {
+            before: json!(0),
+            after: json!({"unavailable": "the card is lost"}),
+        };
+        health.xid_events.clear();
+        health
+            .changed
+            .insert("ecc_uncorrected_volatile".to_owned(), lost);
+        assert_eq!(
+            health.to_string(),
+            "ecc_uncorrected_volatile 0 → not known (the card is lost)"
+        );
         health.unavailable = Some("no NVML".to_owned());
         assert_eq!(health.to_string(), "not known: no NVML");
     }

@@ -67,8 +67,10 @@ named_enum! {
         Waived = "waived",
         /// Its cases passed, which an intermittent failure may.
         Quiet = "intermittent, passed",
-        /// Its cases passed: it must go.
+        /// Its cases passed, all that the device's default profile and images have: it must go.
         Unneeded = "no longer needed",
+        /// Its cases passed, but not all that the default profile and images have took part.
+        NotSeen = "not seen failing",
         /// Another card or driver, or a day past its last.
         Elsewhere = "not for this device",
         /// None of its cases ran.

@@ -50,17 +50,11 @@ impl Chosen {
     }
 
     pub fn default_profile(&self) -> Profile {
-        match self.kind() {
-            DeviceKind::Cuda => Profile::Full,
-            DeviceKind::Sim => Profile::Quick,
-        }
+        default_profile(self.kind())
     }
 
     pub fn default_images(&self) -> Vec<ImageKind> {
-        match self.kind() {
-            DeviceKind::Cuda => vec![ImageKind::Sass, ImageKind::Jit],
-            DeviceKind::Sim => vec![ImageKind::Jit],
-        }
+        default_images(self.kind())
     }
 
     /// Adds the way out to a reason why the device cannot be opened.
@@ -75,6 +69,22 @@ impl Chosen {
             ));
         }
         reason
+    }
+}
+
+/// Of a run that names none.
+pub(super) fn default_profile(kind: DeviceKind) -> Profile {
+    match kind {
+        DeviceKind::Cuda => Profile::Full,
+        DeviceKind::Sim => Profile::Quick,
+    }
+}
+
+/// Of a run that names none.
+pub(super) fn default_images(kind: DeviceKind) -> Vec<ImageKind> {
+    match kind {
+        DeviceKind::Cuda => vec![ImageKind::Sass, ImageKind::Jit],
+        DeviceKind::Sim => vec![ImageKind::Jit],
     }
 }
 

@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use serde_json::{Value, json};
+
 use crate::check;
-use crate::identity::{self, CONDITIONS, COUNTS, Field, HealthWatch, Reading};
+use crate::identity::{self, CONDITIONS, COUNTS, Field, HealthWatch, Reading, UNAVAILABLE};
 use crate::outcome::{Finding, Reason};
 use crate::report::record::{CaseRecord, ChangeRecord, HealthRecord};
 use crate::spec::model::Expect;
@@ -33,9 +35,13 @@ impl Monitor {
 
     /// The card before a case; `exactly` now, or a moment ago. Xid errors of before are not the case's.
     pub(super) fn before(&mut self, exactly: bool) -> Reading {
-        // Why they are not known is told after the case.
-        let _ = self.watch.xid_events(0);
-        self.reading(exactly)
+        let xid = match self.watch.xid_events(0) {
+            Ok(_) => Field::Value(Value::Array(Vec::new())),
+            Err(reason) => Field::Unavailable(reason),
+        };
+        let mut reading = self.reading(exactly);
+        reading.insert(XID.to_owned(), xid);
+        reading
     }
 
     /// The card after a case. `counts`: told in full, for a gate that judges them.
@@ -75,14 +81,7 @@ fn record(
     xid: Result<Vec<serde_json::Value>, String>,
     counts: bool,
 ) -> HealthRecord {
-    let changed = identity::changes(before, &after).into_iter().map(|change| {
-        let record = ChangeRecord {
-            before: change.before,
-            after: change.after,
-        };
-        (change.field.to_owned(), record)
-    });
-    let changed = changed.collect();
+    let mut changed = changed(before, &after);
     let mut shown: BTreeMap<String, Field> = after;
     // What cannot be read says so once, in the run's own fields.
     shown.retain(|name, field| {
@@ -90,6 +89,13 @@ fn record(
         counts || (known && CONDITIONS.contains(&name.as_str()))
     });
     let xid_events = xid.unwrap_or_else(|reason| {
+        if let Some(Field::Value(none)) = before.get(XID) {
+            let lost = ChangeRecord {
+                before: none.clone(),
+                after: json!({ UNAVAILABLE: reason }),
+            };
+            changed.insert(XID.to_owned(), lost);
+        }
         if counts {
             shown.insert(XID.to_owned(), Field::Unavailable(reason));
         }
@@ -103,25 +109,44 @@ fn record(
     }
 }
 
-/// Judges a health gate whose case ran: what is worse is a finding, and where nothing can be read there is nothing to
-/// judge.
+fn changed(before: &Reading, after: &Reading) -> BTreeMap<String, ChangeRecord> {
+    let changes = identity::changes(before, after).into_iter().map(|change| {
+        let record = ChangeRecord {
+            before: change.before,
+            after: change.after,
+        };
+        (change.field.to_owned(), record)
+    });
+    changes.collect()
+}
+
+/// Judges a health gate whose case ran: what is worse is a finding, and so is what could be read before the case and
+/// cannot after it. Where nothing could be read at all there is nothing to judge.
 pub(super) fn judge(record: &mut CaseRecord, expect: &Expect) {
     let Some(health) = &record.health else {
         return;
     };
-    if let Some(reason) = unreadable(health) {
-        if record.outcome == Outcome::Pass {
-            let message = format!("the card's health cannot be read: {reason}");
-            record.outcome = Outcome::Skip;
-            record.reason = Some(Reason::new(ReasonKind::Unsupported, message));
-        }
+    if let Some(reason) = unreadable(health)
+        && record.outcome == Outcome::Pass
+    {
+        let message = format!("the card's health cannot be read: {reason}");
+        record.outcome = Outcome::Skip;
+        record.reason = Some(Reason::new(ReasonKind::Unsupported, message));
         return;
     }
     let xid = health.xid_events.iter();
     let xid = xid.map(|xid| format!("Xid {xid} while the case ran"));
     let changed = health.changed.iter().map(|(name, change)| {
-        let ChangeRecord { before, after } = change;
-        format!("{name} was {before} before the case and is {after} after it")
+        let before = &change.before;
+        match change.lost() {
+            Some(reason) => {
+                format!("{name} was {before} before the case and cannot be read after it: {reason}")
+            }
+            None => {
+                let after = &change.after;
+                format!("{name} was {before} before the case and is {after} after it")
+            }
+        }
     });
     let found = xid.chain(changed);
     let found: Vec<Finding> = found
@@ -138,8 +163,11 @@ pub(super) fn judge(record: &mut CaseRecord, expect: &Expect) {
     );
 }
 
-/// Why not one of the fields that a health gate judges is known; none if one is.
+/// Why not one of the fields that a health gate judges is known, or was before the case; none if one is.
 fn unreadable(health: &HealthRecord) -> Option<String> {
+    if !health.changed.is_empty() {
+        return None;
+    }
     if health.unavailable.is_some() {
         return health.unavailable.clone();
     }
@@ -155,8 +183,6 @@ fn unreadable(health: &HealthRecord) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Value, json};
-
     use super::*;
     use crate::runner::blank::blank_record;
 
@@ -244,6 +270,59 @@ mod tests {
         let beside = record(&part, part.clone(), unknown(), false);
         let names: Vec<&str> = beside.after.keys().map(String::as_str).collect();
         assert_eq!(names, ["temperature_c"]);
+    }
+
+    #[test]
+    fn a_card_that_is_lost_during_a_health_gate_fails_it() {
+        let gone = || "GPU is lost: reboot".to_owned();
+        let mut before = reading(json!(0), json!([]));
+        let none = reading(Value::Null, Value::Null);
+        let told = |before: &Reading| record(before, none.clone(), Err(gone()), true);
+        let failed = judged(&Expect::Pass, told(&before));
+        assert_eq!(failed.outcome, Outcome::Fail);
+        let messages: Vec<&str> = failed.findings.iter().map(|f| f.message.as_str()).collect();
+        assert_eq!(
+            messages,
+            [
+                "ecc_uncorrected_volatile was 0 before the case and cannot be read after it: not supported",
+                "throttle_reasons was [] before the case and cannot be read after it: not supported"
+            ]
+        );
+        // Xid errors alone are enough.
+        before.clear();
+        assert_eq!(judged(&Expect::Pass, told(&before)).outcome, Outcome::Skip);
+        before.insert(XID.to_owned(), Field::Value(json!([])));
+        let failed = judged(&Expect::Pass, told(&before));
+        assert_eq!(failed.outcome, Outcome::Fail);
+        let words =
+            "xid_events was [] before the case and cannot be read after it: GPU is lost: reboot";
+        assert_eq!(failed.findings[0].message, words);
+        // And beside a case that judges something else it is told.
+        let beside = record(&before, none.clone(), Err(gone()), false);
+        assert_eq!(beside.changed.len(), 1);
+    }
+
+    #[test]
+    fn a_health_gate_may_expect_the_death_of_its_run() {
+        let hang = || {
+            let mut record = blank_record("s::well::jit");
+            record.outcome = Outcome::Error;
+            record.reason = Some(Reason::new(ReasonKind::Hang, "no answer"));
+            record
+        };
+        let expect = Expect::Error {
+            kind: ReasonKind::Hang,
+        };
+        let none = reading(Value::Null, Value::Null);
+        let well = reading(json!(0), json!([]));
+        let unknown = || Err("the driver gives no events".to_owned());
+        for readings in [&none, &well] {
+            let mut died = hang();
+            died.health = Some(record(readings, readings.clone(), unknown(), true));
+            judge(&mut died, &expect);
+            assert_eq!(died.outcome, Outcome::Pass);
+            assert_eq!(died.findings, []);
+        }
     }
 
     #[test]

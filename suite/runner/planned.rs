@@ -51,6 +51,7 @@ impl Planned {
             specs,
             kernels,
             schedules,
+            suites: Some(sources::hashes(&sources.suites)),
         };
         Self::of(options, chosen, sources, worker)
     }

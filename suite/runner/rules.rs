@@ -1,8 +1,10 @@
 //! Rules for whole runs: what no single case can break.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::PlannedCase;
+use super::choice::{default_images, default_profile};
+use super::waiving::{self, unjudged_for};
 use crate::case;
 use crate::identity::Field;
 use crate::outcome::Reason;
@@ -31,8 +33,31 @@ pub(super) struct Whole<'a> {
 /// How the cases that a waiver names ended.
 #[derive(Default)]
 struct Counts {
+    /// Waived by it.
     waived: usize,
+    /// Waived by an entry before it.
+    others: usize,
     passed: usize,
+}
+
+/// Names of cases, by which waivers are judged.
+struct Names {
+    /// Of all profiles and images.
+    every: Vec<String>,
+    /// Of the device's default profile and images.
+    usual: Vec<String>,
+}
+
+impl Names {
+    /// Suites that cannot be expanded have no run, and no names.
+    fn of(suites: &[Suite], kind: DeviceKind) -> Self {
+        let usual = case::expand(suites, default_profile(kind), &default_images(kind));
+        let usual = usual.unwrap_or_default().into_iter();
+        Self {
+            every: case::every(suites).unwrap_or_default(),
+            usual: usual.map(|case| case.id).collect(),
+        }
+    }
 }
 
 impl Whole<'_> {
@@ -41,15 +66,18 @@ impl Whole<'_> {
         if self.waivers.entries.is_empty() {
             return Vec::new();
         }
-        // Suites that cannot be expanded have no run.
-        let ids = case::every(self.suites).unwrap_or_default();
+        let names = Names::of(self.suites, self.kind);
         let entries = self.waivers.entries.iter();
-        entries.map(|waiver| self.waiver(waiver, &ids)).collect()
+        entries.map(|waiver| self.waiver(waiver, &names)).collect()
     }
 
-    fn waiver(&self, waiver: &Waiver, ids: &[String]) -> WaiverRecord {
-        let Counts { waived, passed } = self.counts(waiver);
-        let state = if !ids.iter().any(|id| waiver.names(id)) {
+    fn waiver(&self, waiver: &Waiver, names: &Names) -> WaiverRecord {
+        let Counts {
+            waived,
+            others,
+            passed,
+        } = self.counts(waiver);
+        let state = if !names.every.iter().any(|id| waiver.names(id)) {
             WaiverState::Unmatched
         } else if waiver.is_expired(self.today) {
             WaiverState::Expired
@@ -57,12 +85,14 @@ impl Whole<'_> {
             WaiverState::Elsewhere
         } else if waived > 0 {
             WaiverState::Waived
-        } else if passed == 0 {
+        } else if passed + others == 0 {
             WaiverState::NotRun
         } else if waiver.intermittent {
             WaiverState::Quiet
-        } else {
+        } else if self.judged_all(waiver, &names.usual) {
             WaiverState::Unneeded
+        } else {
+            WaiverState::NotSeen
         };
         WaiverRecord {
             cases: waiver.cases.clone(),
@@ -86,12 +116,31 @@ impl Whole<'_> {
             .filter(|record| waiver.names(&record.id))
         {
             match record.outcome {
-                Outcome::Waived => counts.waived += 1,
+                Outcome::Waived if self.waived_by(waiver, record) => counts.waived += 1,
+                Outcome::Waived => counts.others += 1,
                 Outcome::Pass => counts.passed += 1,
                 Outcome::Fail | Outcome::Error | Outcome::Skip => {}
             }
         }
         counts
+    }
+
+    fn waived_by(&self, waiver: &Waiver, record: &CaseRecord) -> bool {
+        let by = waiving::waiver_of(self.waivers, self.device, self.today, record);
+        by.is_some_and(|by| std::ptr::eq(by, waiver))
+    }
+
+    /// Whether the run had every case of the waiver that the device's default profile and images have, and at least
+    /// one: what fails with another size or image alone needs its waiver still.
+    fn judged_all(&self, waiver: &Waiver, usual: &[String]) -> bool {
+        let had: HashSet<&str> = self
+            .records
+            .iter()
+            .filter(|record| could_fail(record))
+            .map(|record| record.id.as_str())
+            .collect();
+        let mut named = usual.iter().filter(|id| waiver.names(id)).peekable();
+        named.peek().is_some() && named.all(|id| had.contains(id.as_str()))
     }
 
     /// Every rule that the run broke. `told`: what became of its waivers.
@@ -110,13 +159,17 @@ impl Whole<'_> {
             WaiverState::Unmatched => stale(false).problem(self.waivers),
             WaiverState::Unneeded => {
                 let (cases, passed) = (&waiver.cases, told.passed);
-                let each = if passed == 1 {
-                    "its case passed"
-                } else {
-                    "all of its cases passed"
+                let each = match (self.counts(waiver).others, passed) {
+                    (0, 1) => "its case passed".to_owned(),
+                    (0, _) => "all of its cases passed".to_owned(),
+                    (others, _) => format!(
+                        "entries before it waive {others} of its cases, and all others passed"
+                    ),
                 };
-                let message =
-                    format!("the waiver of `{cases}` is no longer needed: {each} ({passed} here)");
+                let message = format!(
+                    "the waiver of `{cases}` is no longer needed: {each} ({passed} here, in the default profile and \
+                     images)"
+                );
                 let mend =
                     "take it out, or narrow its drivers; `intermittent: true` if it comes and goes";
                 self.waivers.problem(waiver, message, mend)
@@ -158,11 +211,19 @@ impl Whole<'_> {
 
 /// Whether a case was judged at all, or died trying.
 fn ran(record: &CaseRecord) -> bool {
-    let stranded = |reason: &Reason| reason.kind == ReasonKind::Environment;
     match record.outcome {
         Outcome::Pass | Outcome::Fail | Outcome::Waived => true,
-        Outcome::Error => !record.reason.as_ref().is_some_and(stranded),
+        Outcome::Error => !record.reason.as_ref().is_some_and(unjudged_for),
         Outcome::Skip => false,
+    }
+}
+
+/// Whether a case would have shown its failure. A device that never runs it never will; another build may.
+fn could_fail(record: &CaseRecord) -> bool {
+    let built_without = |reason: &Reason| reason.kind == ReasonKind::BuiltWithout;
+    match record.outcome {
+        Outcome::Skip => !record.reason.as_ref().is_some_and(built_without),
+        _ => ran(record),
     }
 }
 

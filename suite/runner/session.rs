@@ -204,7 +204,10 @@ impl Session {
     fn unanswered(&self, case: &Case, fault: Fault) -> CaseRecord {
         let reason = self.parts.chosen.explain(fault.reason);
         let expect = match reason.kind {
-            ReasonKind::KernelFault | ReasonKind::Hang => self.expectation(case),
+            // What a health gate expects is judged later, with the card's health.
+            ReasonKind::KernelFault | ReasonKind::Hang => {
+                self.gate(case).map_or(&Expect::Pass, Gate::expect_of_run)
+            }
             _ => &Expect::Pass,
         };
         let kind = self.parts.chosen.kind();

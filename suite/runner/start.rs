@@ -178,10 +178,11 @@ impl Start<'_> {
             complain(&format!("error: {}", fault.reason));
             Verdict::Environment
         })?;
-        let sessions = (0..cards.len()).map(|index| {
-            let address = Address::Ordinal(index);
+        let sessions = cards.into_iter().enumerate().map(|(index, card)| {
+            // A card that drops out gives its number to the next one.
+            let address = card.uuid.map_or(Address::Ordinal(index), Address::Uuid);
             // The folder of a nextest run is shared by its processes, but not by cards.
-            let joined = self.joined.as_ref().map(|key| format!("{key}-{index}"));
+            let joined = self.joined.as_ref().map(|key| format!("{key}-{address}"));
             let options = Options {
                 device: DeviceChoice::One(address.clone()),
                 ..self.options.clone()

@@ -2,7 +2,7 @@
 
 use crate::outcome::Reason;
 use crate::report::record::{CaseRecord, CaseWaiver, DeviceRecord};
-use crate::spec::waivers::{OnDevice, Waivers};
+use crate::spec::waivers::{OnDevice, Waiver, Waivers};
 use crate::terms::{Outcome, ReasonKind};
 
 /// The device of a run, as waivers are asked about it.
@@ -22,13 +22,21 @@ pub fn day(time: &str) -> &str {
     time.get(..10).unwrap_or(time)
 }
 
-/// Waives a failure or an error by the first waiver that names the case and holds here. A machine that is in the way
-/// is never waived: nothing was judged. Findings and reason stay.
+/// Whether an error for this reason came before anything was judged: of a machine that is in the way, or a case that
+/// cannot be set up.
+pub(super) fn unjudged_for(reason: &Reason) -> bool {
+    matches!(reason.kind, ReasonKind::Environment | ReasonKind::Setup)
+}
+
+/// Waives a failure or an error by the first waiver that names the case and holds here. Where nothing was judged,
+/// nothing is waived. Findings and reason stay.
 pub(super) fn waive(waivers: &Waivers, device: OnDevice<'_>, today: &str, record: &mut CaseRecord) {
-    let environment = |reason: &Reason| reason.kind == ReasonKind::Environment;
-    if !matches!(record.outcome, Outcome::Fail | Outcome::Error)
-        || record.reason.as_ref().is_some_and(environment)
-    {
+    let judged = match record.outcome {
+        Outcome::Fail => true,
+        Outcome::Error => !record.reason.as_ref().is_some_and(unjudged_for),
+        Outcome::Pass | Outcome::Skip | Outcome::Waived => false,
+    };
+    if !judged {
         return;
     }
     let mut entries = waivers.entries.iter();
@@ -43,6 +51,23 @@ pub(super) fn waive(waivers: &Waivers, device: OnDevice<'_>, today: &str, record
         });
         record.outcome = Outcome::Waived;
     }
+}
+
+/// The waiver that waived a case of this run; none where the case was not waived.
+pub(super) fn waiver_of<'w>(
+    waivers: &'w Waivers,
+    device: OnDevice<'_>,
+    today: &str,
+    record: &CaseRecord,
+) -> Option<&'w Waiver> {
+    let told = record.waiver.as_ref()?;
+    let same = |waiver: &&Waiver| {
+        (&waiver.cases, &waiver.reason, &waiver.link) == (&told.cases, &told.reason, &told.link)
+            && waiver.expires == told.expires
+    };
+    // Entries may differ in their cards and drivers alone.
+    let holds = |waiver: &&Waiver| waiver.holds(device, today);
+    waivers.entries.iter().filter(same).find(holds)
 }
 
 #[cfg(test)]
@@ -75,7 +100,6 @@ waivers:
             (Outcome::Fail, None),
             (Outcome::Error, Some(ReasonKind::Hang)),
             (Outcome::Error, Some(ReasonKind::KernelFault)),
-            (Outcome::Error, Some(ReasonKind::Setup)),
         ] {
             let record = waived(outcome, kind, "T4", "s::g::jit");
             assert_eq!(record.outcome, Outcome::Waived);
@@ -99,8 +123,9 @@ waivers:
         stays(Outcome::Pass, None, "T4", "s::g::jit");
         let needs = Some(ReasonKind::NeedsHardware);
         stays(Outcome::Skip, needs, "T4", "s::g::jit");
-        let environment = Some(ReasonKind::Environment);
-        stays(Outcome::Error, environment, "T4", "s::g::jit");
+        for unjudged in [ReasonKind::Environment, ReasonKind::Setup] {
+            stays(Outcome::Error, Some(unjudged), "T4", "s::g::jit");
+        }
         stays(Outcome::Fail, None, "H200", "s::g::jit");
         stays(Outcome::Fail, None, "T4", "s::other::jit");
     }

@@ -3,6 +3,7 @@
 
 mod faulty_driver;
 mod mixed_faults;
+mod troubled_cards;
 
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -78,7 +79,8 @@ impl Place {
             }
         }
         // A tag of its own: tests that run at once do not wait for each other's cards.
-        let orders = format!("tag={};{orders}", self.tag);
+        let state = self.folder.path().join("cards");
+        let orders = format!("tag={};state={};{orders}", self.tag, state.display());
         command
             .current_dir(self.folder.path())
             .env("LD_LIBRARY_PATH", self.folder.path().join("lib"))
@@ -269,10 +271,9 @@ fn all_cards_run_side_by_side_with_a_report_each() {
             format!("TEST-{index}")
         );
         let repro = report["cases"][0]["repro"].as_str().unwrap();
-        assert!(
-            repro.contains(&format!("--device cuda:{index} ")),
-            "{repro}"
-        );
+        let uuid = device["info"]["uuid"].as_str().unwrap();
+        assert!(repro.contains(&format!("--device {uuid} ")), "{repro}");
+        assert_eq!(report["run"]["choices"]["device"], uuid);
     }
     // Each case is one trial.
     assert_eq!(

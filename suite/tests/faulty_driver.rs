@@ -281,11 +281,16 @@ fn a_partial_nvml_gives_what_it_has() {
 
 #[test]
 fn an_xid_during_the_run_is_in_its_report() {
-    let ran = Place::new(THREE).run("xid=79");
-    assert_eq!(
-        ran.report()["device"]["after"]["xid_events"]["value"],
-        serde_json::json!([79])
-    );
+    let ran = Place::new(THREE)
+        .run("cuLaunchKernel(mark_nonzero)#1: xid 79")
+        .ends(0);
+    let report = ran.report();
+    let xid = serde_json::json!([79]);
+    assert_eq!(report["device"]["after"]["xid_events"]["value"], xid);
+    assert_eq!(report["cases"][1]["health"]["xid_events"], xid);
+    for other in [0, 2] {
+        assert!(report["cases"][other]["health"]["xid_events"].is_null());
+    }
 }
 
 /// Kernels that really do it, through the driver's calls, instead of an order.

@@ -47,6 +47,10 @@ fn main() -> ExitCode {
             ("a_lost_device_gets_a_fresh_worker", loses_device),
             ("a_death_between_cases_costs_no_case", dies_idle),
             ("no_device_is_remembered", no_device),
+            (
+                "a_fresh_worker_with_another_device_ends_the_run",
+                another_device,
+            ),
             ("a_worker_that_never_starts_is_remembered", never_starts),
             ("a_program_that_is_missing_is_environment", missing_program),
             ("an_unknown_case_is_setup", unknown_case),
@@ -75,6 +79,8 @@ const ORPHANAGE: &str = "__orphanage";
 
 struct Actor {
     lost: bool,
+    /// The device that it says it has.
+    uuid: Option<String>,
 }
 
 impl Actor {
@@ -89,7 +95,12 @@ impl Actor {
                 process::exit(9)
             }
             Address::Ordinal(9) => sleep_forever(),
-            _ => Ok(Self { lost: false }),
+            _ => {
+                // What stands in the file that a test wrote.
+                let file = config.specs.map(std::fs::read_to_string);
+                let uuid = file.map(|text| text.unwrap());
+                Ok(Self { lost: false, uuid })
+            }
         }
     }
 
@@ -143,7 +154,7 @@ impl Execute for Actor {
         Ok(DeviceInfo {
             kind: DeviceKind::Sim,
             name: "actor".into(),
-            uuid: None,
+            uuid: self.uuid.clone(),
             compute_capability: (7, 5),
             cuda_driver_version: None,
             total_memory_bytes: 0,
@@ -422,6 +433,26 @@ fn no_device() {
         assert_eq!(fault_of(next), first);
     }
     assert!(start.elapsed() < Duration::from_secs(1));
+}
+
+fn another_device() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let write = |uuid: &str| std::fs::write(file.path(), uuid).unwrap();
+    let mut launch = launch(Address::Ordinal(0), 20_000);
+    launch.config.specs = Some(file.path().to_owned());
+    let mut supervisor = Supervisor::new(launch);
+    write("GPU-1");
+    process_of(&supervisor.run("lose"));
+    process_of(&supervisor.run("lose"));
+    write("GPU-2");
+    let fault = fault_of(supervisor.run("pass"));
+    assert_eq!(fault.reason.kind, ReasonKind::Environment);
+    let words = "the run began on actor (GPU-1), and a fresh worker got actor (GPU-2)";
+    assert!(fault.reason.message.starts_with(words), "{fault}");
+    // Whatever card comes then, results of two would be mixed by chance.
+    write("GPU-1");
+    assert_eq!(fault_of(supervisor.run("pass")), fault);
+    assert_eq!(supervisor.device().unwrap().uuid.as_deref(), Some("GPU-1"));
 }
 
 fn never_starts() {

@@ -31,6 +31,7 @@ mod serve;
 pub mod sources;
 mod supervisor;
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -85,6 +86,8 @@ pub struct WorkerConfig {
     pub kernels: Option<PathBuf>,
     /// Other than the default on the simulated device alone.
     pub schedules: Schedules,
+    /// The SHA-256 of each suite by its path, as the run began with them; none: whatever is there.
+    pub suites: Option<BTreeMap<String, String>>,
 }
 
 impl WorkerConfig {
@@ -95,6 +98,7 @@ impl WorkerConfig {
             specs: None,
             kernels: None,
             schedules: Schedules::default(),
+            suites: None,
         }
     }
 }

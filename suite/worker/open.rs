@@ -1,7 +1,7 @@
 //! The worker process as it is in a run: specs, kernels and a device behind [`Execute`].
 
 use super::execute::{Executor, Tell};
-use super::sources::{self, Sources};
+use super::sources;
 use super::{Address, Execute, WORKER_ARGUMENT, WorkerConfig, census, memory, serve};
 use crate::case;
 use crate::device::cuda::{CudaDevice, Select};
@@ -36,11 +36,8 @@ impl Worker {
             Address::Sim => DeviceKind::Sim,
             Address::Ordinal(_) | Address::Uuid(_) => DeviceKind::Cuda,
         });
-        let sources = sources::load(config.specs.as_deref(), config.kernels.as_deref());
-        // The supervisor has read the same files; they have changed since.
-        let Sources {
-            suites, catalog, ..
-        } = sources.map_err(Fault::setup)?;
+        // The supervisor has read the same files; what differs has changed since.
+        let (suites, catalog) = sources::load_again(&config).map_err(Fault::setup)?;
         let device: Box<dyn Device> = match config.device {
             Address::Sim => Box::new(SimDevice::new()),
             Address::Ordinal(ordinal) => cuda(Select::Ordinal(ordinal))?,

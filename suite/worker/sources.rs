@@ -1,5 +1,6 @@
 //! Where specs and kernels come from: the same for the supervisor and its workers.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::call::Function;
@@ -12,7 +13,7 @@ use crate::spec::waivers::{self, Waivers};
 use crate::spec::{self, Known, Names, SpecErrors};
 use crate::{host, input, reference};
 
-use super::execute;
+use super::{WorkerConfig, execute};
 
 include!(concat!(env!("OUT_DIR"), "/specs.rs"));
 
@@ -41,6 +42,52 @@ pub fn load(specs: Option<&Path>, kernels: Option<&Path>) -> Result<Sources, Str
         catalog,
         sass: option_env!("CUDA_GATES_NVCC").is_some(),
     })
+}
+
+/// What a worker runs cases of: suites and kernels. The run's own process applies the waivers, which may be edited
+/// meanwhile.
+///
+/// # Errors
+/// A suite that is not the one that the run began with: by its hash in `began`, or since it cannot be read any more;
+/// or a folder of kernels that cannot be read.
+pub(super) fn load_again(config: &WorkerConfig) -> Result<(Vec<Suite>, Catalog), String> {
+    let catalog = Catalog::open(config.kernels.as_deref()).map_err(|error| error.to_string())?;
+    let suites = suites(config.specs.as_deref(), &catalog);
+    let suites = suites.map_err(|problems| {
+        let problems = problems.render();
+        format!("the specs have changed since the run began. {CHANGED}:\n{problems}")
+    })?;
+    match &config.suites {
+        Some(began) => same(began, &hashes(&suites))?,
+        None => {}
+    }
+    Ok((suites, catalog))
+}
+
+const CHANGED: &str = "Put them back and resume it, or begin a new run";
+
+/// The SHA-256 of each suite by its path.
+pub fn hashes(suites: &[Suite]) -> BTreeMap<String, String> {
+    let pair = |suite: &Suite| (suite.path.clone(), suite.sha256.clone());
+    suites.iter().map(pair).collect()
+}
+
+/// Results of two versions of a spec are not one run's.
+fn same(began: &BTreeMap<String, String>, now: &BTreeMap<String, String>) -> Result<(), String> {
+    let paths = began.keys().chain(now.keys());
+    let mut changed: Vec<&str> = paths
+        .filter(|path| began.get(*path) != now.get(*path))
+        .map(String::as_str)
+        .collect();
+    changed.sort_unstable();
+    changed.dedup();
+    match changed.as_slice() {
+        [] => Ok(()),
+        changed => Err(format!(
+            "the specs have changed since the run began ({}). {CHANGED}",
+            changed.join(", ")
+        )),
+    }
 }
 
 /// The problems of both come at once.
@@ -197,6 +244,7 @@ impl execute::Kernels for Catalog {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::worker::Address;
 
     #[test]
     fn near_names_are_the_alike_ones() {
@@ -205,6 +253,38 @@ mod tests {
         assert_eq!(near("compacton"), ["compaction"]);
         assert_eq!(near("faulty/lost_updates"), ["faulty/lost_update"]);
         assert_eq!(near("scan"), [""; 0]);
+    }
+
+    #[test]
+    fn a_worker_reads_no_waivers_and_refuses_other_suites() {
+        const SUITE: &str = "version: 1\nsuite: mine\nkernels: [compaction.cu]\naxes: {n: [5]}\n\
+            inputs: {input: {type: i32, generator: survivors, seed: 1, keep: 128, len: n}}\n\
+            buffers: {out: {type: i32, len: n}}\n\
+            pipelines: {main: [{kernel: copy, grid: 1, block: 64, args: [input, out, n]}]}\n\
+            gates: {copies: {run: main, check: exact, got: out, want: {copy: input}}}\n";
+        let folder = tempfile::tempdir().unwrap();
+        let write =
+            |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+        write("mine.yaml", SUITE);
+        let mut config = WorkerConfig::new(Address::Sim);
+        config.specs = Some(folder.path().to_owned());
+        let began = load(Some(folder.path()), None).unwrap_or_else(|problems| panic!("{problems}"));
+        config.suites = Some(hashes(&began.suites));
+        write(waivers::FILE, "version: 1\nwaivers: [{cases:");
+        assert!(load(Some(folder.path()), None).is_err());
+        let again = load_again(&config).map(|(suites, _)| suites.len());
+        assert_eq!(again, Ok(1));
+        for edited in [format!("{SUITE}# larger\n"), SUITE.replace("exact", "exac")] {
+            write("mine.yaml", &edited);
+            let refused = load_again(&config).map(|_| ()).unwrap_err();
+            let words = "the specs have changed since the run began";
+            assert!(refused.starts_with(words), "{refused}");
+            assert!(refused.contains("mine.yaml"), "{refused}");
+        }
+        write("mine.yaml", SUITE);
+        write("new.yaml", &SUITE.replace("suite: mine", "suite: new"));
+        let refused = load_again(&config).map(|_| ()).unwrap_err();
+        assert!(refused.contains("new.yaml)"), "{refused}");
     }
 
     #[test]

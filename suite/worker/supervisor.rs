@@ -108,11 +108,21 @@ impl Shared {
         })
     }
 
-    fn started(&self, device: &DeviceInfo) {
+    /// Takes a worker's device, which is the run's from the first one on.
+    ///
+    /// # Errors
+    /// It has opened another one; so would the next.
+    fn started(&self, device: &DeviceInfo) -> Result<(), Fault> {
         self.with(|state| {
             state.failed_starts = 0;
-            state.device.get_or_insert_with(|| device.clone());
-        });
+            let first = state.device.get_or_insert_with(|| device.clone());
+            if (&first.name, &first.uuid) == (&device.name, &device.uuid) {
+                return Ok(());
+            }
+            let fault = another_device(first, device);
+            state.down = Some(fault.clone());
+            Err(fault)
+        })
     }
 
     /// A worker that said no itself: so would the next.
@@ -264,10 +274,10 @@ impl Supervisor {
             config: self.launch.config.clone(),
         };
         match worker.ask(&hello, limit) {
-            Ok(Reply::Ready { device, .. }) => {
-                self.shared.started(&device);
-                Ok(worker)
-            }
+            Ok(Reply::Ready { device, .. }) => match self.shared.started(&device) {
+                Ok(()) => Ok(worker),
+                Err(fault) => Err(Box::new(Answer::fault(fault, worker.take_output()))),
+            },
             Ok(Reply::Refused { reason }) => {
                 let fault = Fault {
                     reason,
@@ -291,6 +301,20 @@ impl Supervisor {
             }
         }
     }
+}
+
+/// Results of two cards are not one run's.
+fn another_device(first: &DeviceInfo, now: &DeviceInfo) -> Fault {
+    let shown = |device: &DeviceInfo| {
+        let uuid = device.uuid.as_deref().unwrap_or("no UUID");
+        format!("{} ({uuid})", device.name)
+    };
+    Fault::environment(format!(
+        "the run began on {}, and a fresh worker got {}: the first is gone, or the devices are numbered anew. See \
+         `nvidia-smi -L` and the kernel's log, and name the device by its UUID",
+        shown(first),
+        shown(now)
+    ))
 }
 
 /// Ends a worker that gave no answer, and says why there is none.

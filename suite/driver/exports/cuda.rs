@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::collections::HashMap;
 use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::ptr;
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::{LazyLock, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
 use super::pointers::{Array, BytesOut, In, Out, TextOut, free_page_locked, page_locked};
@@ -13,6 +13,7 @@ use super::{Whose, exports, hang, name, obey, uuid};
 use crate::codes;
 use crate::machine::{Answer, Card, Machine};
 use crate::orders::{Deed, Orders};
+use crate::state;
 
 /// A module, function, event, stream or context: a number and one.
 type Handle = *mut c_void;
@@ -53,6 +54,10 @@ fn ordered(function: &str, kernel: Option<&str>) -> Answer {
             card.broken = Some(code);
             Ok(())
         }),
+        Some(Deed::Happens(event)) => {
+            state::happens(CURRENT.get().ok_or(codes::INVALID_CONTEXT)?, event);
+            Ok(())
+        }
         _ => Ok(()),
     }
 }
@@ -83,13 +88,20 @@ fn on_card<T>(act: impl FnOnce(&mut Card) -> Answer<T>) -> Answer<T> {
     in_context(|machine, index| act(&mut machine.cards[index]))
 }
 
-/// A device's number, which is also its `CUdevice`.
+/// The cards that were there when this process first asked, in CUDA's order.
+fn present() -> &'static [usize] {
+    static PRESENT: OnceLock<Vec<usize>> = OnceLock::new();
+    PRESENT.get_or_init(|| {
+        let all = 0..Orders::get().cards;
+        all.filter(|&card| !state::is_lost(card)).collect()
+    })
+}
+
+/// The card of a device's number, which is also its `CUdevice`.
 fn device(ordinal: c_int) -> Answer<usize> {
     let index = usize::try_from(ordinal).map_err(|_| codes::INVALID_DEVICE)?;
-    match index < Orders::get().cards {
-        true => Ok(index),
-        false => Err(codes::INVALID_DEVICE),
-    }
+    let card = present().get(index).copied();
+    card.ok_or(codes::INVALID_DEVICE)
 }
 
 /// Values by cuda.h's numbers of `CUdevice_attribute`: those of a card of compute capability 7.5.
@@ -135,7 +147,7 @@ exports! { before;
     }
 
     fn cuDeviceGetCount(count: Out<c_int>) {
-        count.put(Orders::get().cards as c_int);
+        count.put(present().len() as c_int);
         Ok(())
     }
 
@@ -178,9 +190,11 @@ exports! { before;
     }
 
     fn cuCtxSetCurrent(context: Handle) {
-        let index = number(context)?;
-        device(index as c_int)?;
-        CURRENT.set(Some(index));
+        let card = number(context)?;
+        if !present().contains(&card) {
+            return Err(codes::INVALID_CONTEXT);
+        }
+        CURRENT.set(Some(card));
         Ok(())
     }
 

@@ -2,7 +2,7 @@
 
 use std::ffi::{c_char, c_int, c_uint, c_ulonglong, c_void};
 use std::ptr;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use nvml_wrapper_sys::bindings::{nvmlEventData_t, nvmlMemory_v2_t, nvmlPciInfo_t};
 
@@ -11,6 +11,7 @@ use super::{Whose, exports, name, obey, uuid, uuid_text};
 use crate::codes::nvml as codes;
 use crate::machine::Answer;
 use crate::orders::{Deed, Orders};
+use crate::state::{self, Event};
 
 /// A card's number and one, or a slice's.
 type Handle = *mut c_void;
@@ -32,6 +33,12 @@ fn numbers(_function: &str) -> Answer {
     Ok(())
 }
 
+/// The card whose events are waited for, and how many things had happened that were told or are nobody's.
+fn watch() -> MutexGuard<'static, Option<(usize, usize)>> {
+    static WATCH: Mutex<Option<(usize, usize)>> = Mutex::new(None);
+    WATCH.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// A number: what is ordered for the call, or what a healthy card has.
 fn number(function: &str, healthy: u64) -> Answer<u64> {
     match obey(function, None, None) {
@@ -49,7 +56,11 @@ fn handle(number: usize) -> Handle {
 fn card(handle: Handle) -> Answer<usize> {
     let index = handle.addr().checked_sub(1);
     let index = index.filter(|&index| index < Orders::get().cards);
-    index.ok_or(codes::INVALID_ARGUMENT)
+    match index {
+        None => Err(codes::INVALID_ARGUMENT),
+        Some(index) if state::is_lost(index) => Err(codes::GPU_IS_LOST),
+        Some(index) => Ok(index),
+    }
 }
 
 /// The card of the slice that a handle is of.
@@ -217,25 +228,33 @@ exports! { before;
         Ok(())
     }
 
+    // What happened before is nobody's event.
     fn nvmlDeviceRegisterEvents(device: Handle, _types: c_ulonglong, _set: Handle) {
-        card(device).map(drop)
+        let watched = (card(device)?, state::events().len());
+        *watch() = Some(watched);
+        Ok(())
     }
 
     fn nvmlEventSetWait_v2(_set: Handle, event: Out<nvmlEventData_t>, _timeout_ms: c_uint) {
-        static TOLD: AtomicBool = AtomicBool::new(false);
-        match Orders::get().xid.filter(|_| !TOLD.swap(true, Ordering::Relaxed)) {
-            Some(xid) => {
+        let mut watch = watch();
+        let (watched, told) = watch.as_mut().ok_or(codes::TIMEOUT)?;
+        for (of, happened) in state::events().into_iter().skip(*told) {
+            *told += 1;
+            if let (true, Event::Xid(xid)) = (of == *watched, happened) {
                 event.put(nvmlEventData_t {
-                    device: handle(0).cast(),
+                    device: handle(of).cast(),
                     // nvmlEventTypeXidCriticalError
                     eventType: 8,
                     eventData: xid,
                     gpuInstanceId: u32::MAX,
                     computeInstanceId: u32::MAX,
                 });
-                Ok(())
+                return Ok(());
             }
-            None => Err(codes::TIMEOUT),
+        }
+        match state::is_lost(*watched) {
+            true => Err(codes::GPU_IS_LOST),
+            false => Err(codes::TIMEOUT),
         }
     }
 
@@ -273,9 +292,13 @@ numbers! {
 }
 
 exports! { numbers;
-    fn nvmlDeviceGetTotalEccErrors(device: Handle, _error: c_uint, _counter: c_uint, count: Out<c_ulonglong>) {
-        card(device)?;
-        count.put(number("nvmlDeviceGetTotalEccErrors", 0)?);
+    fn nvmlDeviceGetTotalEccErrors(device: Handle, error: c_uint, _counter: c_uint, count: Out<c_ulonglong>) {
+        let errors = match error {
+            // NVML_MEMORY_ERROR_TYPE_UNCORRECTED
+            1 => state::memory_errors(card(device)?),
+            _ => 0,
+        };
+        count.put(number("nvmlDeviceGetTotalEccErrors", errors)?);
         Ok(())
     }
 

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::report::record::CaseRecord;
+use crate::report::record::{CaseRecord, CaseWaiver};
 use crate::runner::blank::{blank_case, blank_record};
 use crate::spec::{Kernels, Known, Names, load_text};
 
@@ -45,6 +45,17 @@ fn planned(suite: &str) -> PlannedCase {
 }
 
 fn problems(waivers: &str, kind: DeviceKind, of: &str, records: &[CaseRecord]) -> Vec<String> {
+    let (_, problems) = whole(waivers, kind, of, records);
+    problems.iter().map(ToString::to_string).collect()
+}
+
+/// What became of the waivers, and the rules that a run broke.
+fn whole(
+    waivers: &str,
+    kind: DeviceKind,
+    of: &str,
+    records: &[CaseRecord],
+) -> (Vec<WaiverRecord>, Vec<RunProblem>) {
     let suites = [load_text("specs/s.yaml", SUITE.as_bytes(), &NoKernels, Names::any()).unwrap()];
     let waivers = match waivers {
         "" => Waivers::default(),
@@ -65,8 +76,9 @@ fn problems(waivers: &str, kind: DeviceKind, of: &str, records: &[CaseRecord]) -
         },
         today: "2026-11-30",
     };
-    let told = whole.problems(&whole.waivers());
-    told.iter().map(ToString::to_string).collect()
+    let told = whole.waivers();
+    let problems = whole.problems(&told);
+    (told, problems)
 }
 
 #[test]
@@ -89,12 +101,11 @@ fn a_gate_that_must_run_has_a_case_that_ran() {
             "must_run: s::a must run on cuda (specs/s.yaml): 2 cases, none of which ran: built without: why"
         ]
     );
-    let stranded = record("a", 1, Outcome::Error, Some(ReasonKind::Environment));
-    assert_eq!(
-        on(DeviceKind::Cuda, &[stranded]).len(),
-        1,
-        "no device, no run"
-    );
+    for unjudged in [ReasonKind::Environment, ReasonKind::Setup] {
+        let stranded = record("a", 1, Outcome::Error, Some(unjudged));
+        let told = on(DeviceKind::Cuda, &[stranded]);
+        assert_eq!(told.len(), 1, "no device or no set-up, no run");
+    }
     // Each device has a list of its own.
     let passed = record("a", 1, Outcome::Pass, None);
     assert_eq!(
@@ -108,37 +119,100 @@ fn a_gate_that_must_run_has_a_case_that_ran() {
     );
 }
 
+/// An entry of a file of waivers.
+fn entry(cases: &str, reason: &str, more: &str) -> String {
+    format!(
+        "{{cases: '{cases}', cards: T4, reason: {reason}, link: 'https://a.b', expires: 2027-01-01{more}}}"
+    )
+}
+
+/// A case of gate `b` in a card's default profile: of one size, with two images.
+fn full(image: &str, outcome: Outcome, kind: Option<ReasonKind>) -> CaseRecord {
+    let mut record = record("b", 3, outcome, kind);
+    record.id = format!("s::b::n=3::{image}");
+    record
+}
+
+/// By the waiver with this reason.
+fn waived(mut record: CaseRecord, reason: &str, cases: &str) -> CaseRecord {
+    record.outcome = Outcome::Waived;
+    record.waiver = Some(CaseWaiver {
+        waives: Outcome::Fail,
+        cases: cases.to_owned(),
+        reason: reason.to_owned(),
+        link: "https://a.b".to_owned(),
+        expires: "2027-01-01".to_owned(),
+    });
+    record
+}
+
 #[test]
 fn a_waiver_whose_cases_all_pass_must_go() {
-    let entry = |more: &str| {
-        format!(
-            "{{cases: 's::b::*', cards: T4, reason: r, link: 'https://a.b', expires: 2027-01-01{more}}}"
-        )
-    };
     let on = |more: &str, records: &[CaseRecord]| {
         let mut all = records.to_vec();
         all.push(record("a", 1, Outcome::Pass, None));
-        problems(&entry(more), DeviceKind::Cuda, "s", &all)
+        problems(&entry("s::b::*", "r", more), DeviceKind::Cuda, "s", &all)
     };
-    let pass = |n| record("b", n, Outcome::Pass, None);
-    let waived = record("b", 1, Outcome::Waived, None);
-    let skip = record("b", 1, Outcome::Skip, Some(ReasonKind::BuiltWithout));
-    let told = on("", &[pass(1), pass(2)]);
+    let pass = |image| full(image, Outcome::Pass, None);
+    let without = |image| full(image, Outcome::Skip, Some(ReasonKind::BuiltWithout));
+    let told = on("", &[pass("jit"), pass("sass")]);
     assert_eq!(told.len(), 1, "{told:?}");
     assert!(
         told[0].starts_with(
-            "waiver: w.yaml:3:14: the waiver of `s::b::*` is no longer needed: all of its cases passed (2 here)"
+            "waiver: w.yaml:3:14: the waiver of `s::b::*` is no longer needed: all of its cases passed (2 here, in \
+             the default profile and images)"
         ),
         "{told:?}"
     );
-    assert_eq!(on("", &[waived, pass(2)]), [""; 0], "it waived one");
-    assert_eq!(on("", &[skip]), [""; 0], "nothing is known of it");
-    assert_eq!(on(", intermittent: true", &[pass(1)]), [""; 0]);
-    assert_eq!(
-        on(", driver: 570.1", &[pass(1)]),
-        [""; 0],
-        "another driver's"
+    // What this device never runs says nothing.
+    let never = full("sass", Outcome::Skip, Some(ReasonKind::NeedsHardware));
+    assert_eq!(on("", &[pass("jit"), never]).len(), 1);
+    let one = waived(pass("jit"), "r", "s::b::*");
+    assert_eq!(on("", &[one, pass("sass")]), [""; 0], "it waived one");
+    assert_eq!(on("", &[without("jit")]), [""; 0], "nothing is known of it");
+    let both = [pass("jit"), pass("sass")];
+    assert_eq!(on(", intermittent: true", &both), [""; 0]);
+    assert_eq!(on(", driver: 570.1", &both), [""; 0], "another driver's");
+}
+
+#[test]
+fn a_waiver_is_needed_until_a_run_of_the_default_profile_and_images_says_otherwise() {
+    let pass = |image| full(image, Outcome::Pass, None);
+    let without = full("sass", Outcome::Skip, Some(ReasonKind::BuiltWithout));
+    let quick = record("b", 1, Outcome::Pass, None);
+    for records in [vec![quick], vec![pass("jit")], vec![pass("jit"), without]] {
+        let held = whole(&entry("s::b::*", "r", ""), DeviceKind::Cuda, "s", &records);
+        assert_eq!(held.0[0].state, WaiverState::NotSeen, "{records:?}");
+        let told: Vec<_> = held
+            .1
+            .iter()
+            .filter(|p| p.rule == RunRule::Waiver)
+            .collect();
+        assert!(told.is_empty(), "{told:?}");
+    }
+    let all = [pass("jit"), pass("sass")];
+    let held = whole(&entry("s::b::*", "r", ""), DeviceKind::Cuda, "s", &all);
+    assert_eq!(held.0[0].state, WaiverState::Unneeded);
+}
+
+#[test]
+fn a_case_counts_for_the_waiver_that_waived_it() {
+    let both = format!(
+        "{}\n  - {}",
+        entry("s::b::*", "first", ""),
+        entry("s::b::*", "second", "")
     );
+    let by = |image, reason| waived(full(image, Outcome::Fail, None), reason, "s::b::*");
+    let records = [by("jit", "first"), by("sass", "first")];
+    let (told, problems) = whole(&both, DeviceKind::Cuda, "s", &records);
+    let counts: Vec<_> = told.iter().map(|w| (w.state, w.waived, w.passed)).collect();
+    assert_eq!(
+        counts,
+        [(WaiverState::Waived, 2, 0), (WaiverState::Unneeded, 0, 0)]
+    );
+    let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    let words = "w.yaml:4:14: the waiver of `s::b::*` is no longer needed: entries before it waive 2 of its cases";
+    assert!(told.iter().any(|told| told.contains(words)), "{told:?}");
 }
 
 #[test]
