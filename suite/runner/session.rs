@@ -38,9 +38,6 @@ use crate::worker::{Answer, Output, Pool, Reached, Schedules, cleared};
 /// How long a case may wait for a card that another run holds. The longest case of that run is shorter.
 const CARD_WAIT: Duration = Duration::from_secs(600);
 
-/// Of the fields after the run: the Xid errors during it.
-const XID_EVENTS: &str = "xid_events";
-
 /// What a run is made of, all choices made.
 pub(super) struct Parts {
     pub chosen: Chosen,
@@ -444,9 +441,8 @@ impl Session {
         let (live, now) = now.map_or_else(Default::default, |now| (now.live, now.fields));
         facts.device.after = live;
         let mut health = begun.health.lock().unwrap_or_else(PoisonError::into_inner);
-        let events = health.take().map(Monitor::finish);
-        let events = events.map(|events| (XID_EVENTS.to_owned(), events));
-        facts.device.after.extend(events);
+        let watched = health.take().map(Monitor::finish);
+        facts.device.after.extend(watched.into_iter().flatten());
         facts.run.id = begun.recorder.id().to_owned();
         facts.run.finished = Some(archive::now());
         facts.run.complete = records.len() == self.parts.cases.len();
