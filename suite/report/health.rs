@@ -27,6 +27,9 @@ pub struct HealthRecord {
     pub unavailable: Option<String>,
 }
 
+/// Among a device's fields after the run: a [`HealthRecord`] of what happened beside no case.
+pub const BETWEEN_CASES: &str = "between_cases";
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ChangeRecord {
     pub before: Value,

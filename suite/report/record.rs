@@ -15,7 +15,7 @@ use crate::identity::Field;
 use crate::outcome::{Finding, Reason};
 use crate::terms::{ImageKind, Outcome, Scale};
 
-pub use super::health::{ChangeRecord, HealthRecord};
+pub use super::health::{BETWEEN_CASES, ChangeRecord, HealthRecord};
 pub use super::ruled::{CaseWaiver, RunProblem, RunRule, WaiverRecord, WaiverState};
 
 pub const SCHEMA: &str = "cuda-gates.report/1.0";

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::check;
 use crate::identity::{self, CONDITIONS, COUNTS, Field, HealthWatch, Reading, UNAVAILABLE};
 use crate::outcome::{Finding, Reason};
-use crate::report::record::{CaseRecord, ChangeRecord, HealthRecord};
+use crate::report::record::{BETWEEN_CASES, CaseRecord, ChangeRecord, HealthRecord};
 use crate::spec::model::Expect;
 use crate::terms::{DeviceKind, FindingKind, Outcome, ReasonKind};
 
@@ -23,6 +23,8 @@ const XID: &str = "xid_events";
 pub(super) struct Monitor {
     watch: HealthWatch,
     last: Option<(Instant, Reading)>,
+    /// What happened beside no case.
+    between: HealthRecord,
 }
 
 impl Monitor {
@@ -30,16 +32,24 @@ impl Monitor {
         Self {
             watch: HealthWatch::start(uuid),
             last: None,
+            between: HealthRecord::default(),
         }
     }
 
-    /// The card before a case; `exactly` now, or a moment ago. Xid errors of before are not the case's.
+    /// The card before a case; `exactly` now, or a moment ago. What happened before it is not the case's.
     pub(super) fn before(&mut self, exactly: bool) -> Reading {
         let xid = match self.watch.xid_events(0) {
-            Ok(_) => Field::Value(Value::Array(Vec::new())),
+            Ok(numbers) => {
+                self.between.xid_events.extend(numbers);
+                Field::Value(Value::Array(Vec::new()))
+            }
             Err(reason) => Field::Unavailable(reason),
         };
+        let last = self.last.as_ref().map(|(_, reading)| reading.clone());
         let mut reading = self.reading(exactly);
+        if let Some(last) = last {
+            add(&mut self.between, changed(&last, &reading));
+        }
         reading.insert(XID.to_owned(), xid);
         reading
     }
@@ -58,9 +68,13 @@ impl Monitor {
         record(before, after, xid, counts)
     }
 
-    /// All Xid errors since the start.
-    pub(super) fn finish(self) -> Field {
-        self.watch.finish()
+    /// Fields of the card after the run: all Xid errors since its start, and what happened beside no case.
+    pub(super) fn finish(mut self) -> BTreeMap<String, Field> {
+        // What came after the last case.
+        self.before(true);
+        let between = told(&self.between).map(|told| (BETWEEN_CASES.to_owned(), told));
+        let xid = (XID.to_owned(), self.watch.finish());
+        between.into_iter().chain([xid]).collect()
     }
 
     fn reading(&mut self, exactly: bool) -> Reading {
@@ -118,6 +132,21 @@ fn changed(before: &Reading, after: &Reading) -> BTreeMap<String, ChangeRecord> 
         (change.field.to_owned(), record)
     });
     changes.collect()
+}
+
+/// Adds later changes: a field keeps what it was first.
+fn add(between: &mut HealthRecord, later: BTreeMap<String, ChangeRecord>) {
+    for (name, change) in later {
+        let after = change.after.clone();
+        between.changed.entry(name).or_insert(change).after = after;
+    }
+}
+
+/// None where nothing happened.
+fn told(between: &HealthRecord) -> Option<Field> {
+    let happened = !between.changed.is_empty() || !between.xid_events.is_empty();
+    let value = happened.then(|| serde_json::to_value(between).ok());
+    value.flatten().map(Field::Value)
 }
 
 /// Judges a health gate whose case ran: what is worse is a finding, and so is what could be read before the case and
@@ -300,6 +329,29 @@ mod tests {
         // And beside a case that judges something else it is told.
         let beside = record(&before, none.clone(), Err(gone()), false);
         assert_eq!(beside.changed.len(), 1);
+    }
+
+    #[test]
+    fn what_happens_beside_no_case_is_kept_for_the_run() {
+        let well = reading(json!(0), json!([]));
+        let mut between = HealthRecord::default();
+        add(&mut between, changed(&well, &well));
+        assert_eq!(told(&between), None);
+        let (one, three) = (reading(json!(1), json!([])), reading(json!(3), json!([])));
+        add(&mut between, changed(&well, &one));
+        add(&mut between, changed(&one, &three));
+        between.xid_events.push(json!(31));
+        assert_eq!(
+            between.to_string(),
+            "Xid 31; ecc_uncorrected_volatile 0 → 3"
+        );
+        let Some(Field::Value(value)) = told(&between) else {
+            panic!("something happened")
+        };
+        assert_eq!(
+            serde_json::from_value::<HealthRecord>(value).unwrap(),
+            between
+        );
     }
 
     #[test]

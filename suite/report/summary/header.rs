@@ -1,9 +1,12 @@
 //! What a run was: suite, device, driver, profile, compilers.
 
 use indexmap::IndexMap;
+use serde::Deserialize;
 
 use crate::identity::Field;
-use crate::report::record::{CaseRecord, Report, ResumedRecord, RunRecord};
+use crate::report::record::{
+    BETWEEN_CASES, CaseRecord, HealthRecord, Report, ResumedRecord, RunRecord,
+};
 use crate::terms::ImageKind;
 
 pub(super) fn lines(report: &Report) -> Vec<(&'static str, String)> {
@@ -39,6 +42,12 @@ pub(super) fn lines(report: &Report) -> Vec<(&'static str, String)> {
         lines.push(("driver", format!("{driver}{cuda}")));
     } else if let Some(Field::Unavailable(why)) = report.device.identity.get("driver_version") {
         lines.push(("driver", format!("unknown ({why})")));
+    }
+    let between = report.device.after.get(BETWEEN_CASES);
+    if let Some(Field::Value(between)) = between
+        && let Ok(between) = HealthRecord::deserialize(between)
+    {
+        lines.push(("health", format!("between cases: {between}")));
     }
     let compilers = compilers(&report.cases);
     let images = match compilers.keys().collect::<Vec<_>>().as_slice() {

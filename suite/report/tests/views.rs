@@ -6,6 +6,7 @@ use super::super::markdown::BYTES_MAX;
 use super::super::record::Timing;
 use super::super::{junit_xml, summary_markdown, summary_text};
 use super::{case, empty, failing, passing, simulated};
+use crate::identity::Field;
 use crate::outcome::{Finding, Reason};
 use crate::terms::{FindingKind, Outcome, ReasonKind};
 
@@ -137,6 +138,22 @@ fn no_line_is_wider_than_the_terminal_for_tables() {
         "{shown}"
     );
     assert!(shown.contains(" compaction "), "names stay whole: {shown}");
+}
+
+#[test]
+fn what_happened_to_a_card_between_cases_is_told() {
+    let mut report = passing();
+    assert!(!text(&report).contains("between cases"));
+    let between = serde_json::json!({"xid_events": [31]});
+    let device = &mut report.device;
+    device
+        .after
+        .insert("between_cases".to_owned(), Field::Value(between));
+    let shown = text(&report);
+    assert!(
+        shown.contains("  health  between cases: Xid 31\n"),
+        "{shown}"
+    );
 }
 
 #[test]

@@ -16,9 +16,6 @@ use crate::runner::tables::Columns;
 use crate::runner::verdict::Verdict;
 use crate::runner::waiving;
 
-/// Of the fields after the run: the Xid errors during it.
-const XID_EVENTS: &str = "xid_events";
-
 /// Of a card, by their names.
 type Fields = BTreeMap<String, Field>;
 
@@ -121,9 +118,8 @@ impl Session {
         let (live, now) = now.map_or_else(Default::default, |now| (now.live, now.fields));
         facts.device.after = live;
         let mut health = begun.health.lock().unwrap_or_else(PoisonError::into_inner);
-        let events = health.take().map(Monitor::finish);
-        let events = events.map(|events| (XID_EVENTS.to_owned(), events));
-        facts.device.after.extend(events);
+        let watched = health.take().map(Monitor::finish);
+        facts.device.after.extend(watched.into_iter().flatten());
         facts.run.id = begun.recorder.id().to_owned();
         facts.run.finished = Some(archive::now());
         facts.run.complete = records.len() == self.parts.cases.len();
