@@ -22,7 +22,22 @@ pub(super) fn decode(bytes: &[u8]) -> Result<&str, (String, String)> {
             "save the file as UTF-8".to_string(),
         )
     })?;
+    if let Some(line) = lone_return(text) {
+        return Err((
+            format!("line {line} ends with a carriage return alone"),
+            "save the file with line feeds: YAML ends a line there, and most editors do not"
+                .to_string(),
+        ));
+    }
     Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
+}
+
+/// The first line that ends with `\r` and no `\n`: behind it, places would be of lines that nobody else counts.
+fn lone_return(text: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let alone = |at: &usize| bytes[*at] == b'\r' && bytes.get(at + 1) != Some(&b'\n');
+    let at = (0..bytes.len()).find(alone)?;
+    Some(1 + bytes[..at].iter().filter(|b| **b == b'\n').count())
 }
 
 pub(super) fn too_large(bytes: u64) -> (String, String) {

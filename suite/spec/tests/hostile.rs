@@ -125,6 +125,9 @@ fn bytes_that_are_no_text_are_refused() {
     quickly(&[0xfe, 0xff, 0, b'a']);
     assert!(load(&format!("\u{feff}{}", example("naive"))).is_ok());
     assert!(load(&example("naive").replace('\n', "\r\n")).is_ok());
+    let found = quickly(b"version: 1\n\r\na: 1\rb: 2\n");
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].contains("line 3 ends with a carriage return alone"));
 }
 
 #[test]
