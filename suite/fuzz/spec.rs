@@ -6,11 +6,13 @@ use std::sync::OnceLock;
 
 use cuda_gates::expr::Engine;
 use cuda_gates::image::Catalog;
+use cuda_gates::spec::Loader;
 use cuda_gates::spec::model::Suite;
-use cuda_gates::spec::{Loader, SpecErrors};
 use cuda_gates::terms::{ImageKind, Profile};
 use cuda_gates::worker::sources::names;
 use cuda_gates::{case, plan};
+
+use super::problems;
 
 /// Cases of a suite whose plan is made: a plan is pure data, but there may be many.
 const PLANS_MAX: usize = 8;
@@ -24,21 +26,8 @@ pub fn run(data: &[u8]) {
     let loader = Loader::new(catalog, names()).reading(&nothing);
     match loader.text("specs/made.yaml", data) {
         Ok(suite) => plans(suite, catalog),
-        Err(errors) => problems(&errors, data),
+        Err(errors) => problems::are_told(&errors, data),
     }
-}
-
-fn problems(errors: &SpecErrors, data: &[u8]) {
-    assert!(!errors.0.is_empty(), "no suite, and no word why");
-    let lines = String::from_utf8_lossy(data).lines().count().max(1);
-    for problem in &errors.0 {
-        assert!(!problem.message.is_empty());
-        if let Some(place) = problem.place {
-            let inside = (1..=lines).contains(&place.line) && place.column >= 1;
-            assert!(inside, "{problem} of {lines} lines");
-        }
-    }
-    assert!(!errors.render().is_empty());
 }
 
 fn plans(suite: Suite, catalog: &Catalog) {

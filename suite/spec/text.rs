@@ -22,7 +22,35 @@ pub(super) fn decode(bytes: &[u8]) -> Result<&str, (String, String)> {
             "save the file as UTF-8".to_string(),
         )
     })?;
+    if let Some((line, c)) = odd_break(text) {
+        return Err(refusal(line, c));
+    }
     Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
+}
+
+/// The first break at which some readers end a line and others do not, and its line: behind it, places would be of
+/// lines that nobody else counts.
+fn odd_break(text: &str) -> Option<(usize, char)> {
+    let is_odd = |&(at, c): &(usize, char)| match c {
+        '\r' => text.as_bytes().get(at + 1) != Some(&b'\n'),
+        _ => matches!(c, '\u{85}' | '\u{2028}' | '\u{2029}'),
+    };
+    let (at, c) = text.char_indices().find(is_odd)?;
+    Some((1 + text[..at].matches('\n').count(), c))
+}
+
+fn refusal(line: usize, c: char) -> (String, String) {
+    if c == '\r' {
+        return (
+            format!("line {line} ends with a carriage return alone"),
+            "save the file with line feeds: YAML ends a line there, and most editors do not".into(),
+        );
+    }
+    let code = u32::from(c);
+    (
+        format!("line {line} has U+{code:04X}, at which some YAML readers end the line"),
+        format!("take it out, or write it as \\u{code:04x} in double quotes"),
+    )
 }
 
 pub(super) fn too_large(bytes: u64) -> (String, String) {

@@ -2,6 +2,8 @@
 
 #[path = "../fuzz/executor.rs"]
 mod executor;
+#[path = "../fuzz/problems.rs"]
+mod problems;
 #[path = "../fuzz/program.rs"]
 mod program;
 #[path = "../fuzz/ptx.rs"]
@@ -10,6 +12,8 @@ mod ptx;
 mod report;
 #[path = "../fuzz/spec.rs"]
 mod spec;
+#[path = "../fuzz/waivers.rs"]
+mod waivers;
 
 use std::fs;
 use std::path::Path;
@@ -51,6 +55,11 @@ fn the_loader_takes_every_kept_spec() {
 #[test]
 fn the_readers_take_every_kept_report() {
     assert!(replay("report", report::run) > 50);
+}
+
+#[test]
+fn the_loader_takes_every_kept_list_of_waivers() {
+    assert!(replay("waivers", waivers::run) > 15);
 }
 
 /// Bytes without a pattern.

@@ -127,6 +127,21 @@ fn bytes_that_are_no_text_are_refused() {
     assert!(load(&example("naive").replace('\n', "\r\n")).is_ok());
 }
 
+/// Readers of YAML and editors would count its lines differently.
+#[test]
+fn odd_line_breaks_are_refused() {
+    for (odd, words) in [
+        ("\r", "line 3 ends with a carriage return alone"),
+        ("\u{85}", "line 3 has U+0085"),
+        ("\u{2028}", "line 3 has U+2028"),
+        ("\u{2029}", "write it as \\u2029 in double quotes"),
+    ] {
+        let found = quickly(format!("version: 1\n\r\n# a{odd}b: 2\n").as_bytes());
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(found[0].contains(words), "{found:?}");
+    }
+}
+
 #[test]
 fn a_huge_product_of_axes_is_refused() {
     let list: Vec<String> = (0..400).map(|i| i.to_string()).collect();

@@ -139,6 +139,11 @@ impl Decoder<'_> {
                 self.log.mend(tree.place, message, mend);
                 None
             }
+            (None, Some(end)) if *end <= Version::lowest() => {
+                let message = format!("no driver is below {end}");
+                self.log.mend(tree.place, message, mend);
+                None
+            }
             _ => Some(Drivers::Range { from, below }),
         }
     }

@@ -96,6 +96,7 @@ waivers:
     intermittent: often
     because: none
   - {cases: 's::g::jit', driver: r580}
+  - {cases: 's::g::jit', driver: {below: 0.0}}
 ";
     let told = problems(text);
     for words in [
@@ -113,11 +114,18 @@ waivers:
         "a waiver has no `link`",
         "a waiver has no `expires`",
         "`r580` is no driver's version",
+        ":12:34: waivers[2].driver: no driver is below 0.0",
     ] {
         assert!(told.contains(words), "{words}\n{told}");
     }
     assert!(problems("").contains("start with `version: 1` and `waivers: [...]`"));
     assert!(problems("version: 1\n").contains("has no `waivers`"));
+    let returns = problems(&GOOD.replace('\n', "\r"));
+    assert!(
+        returns.contains("line 1 ends with a carriage return alone"),
+        "{returns}"
+    );
+    assert!(Waivers::parse("waivers.yaml", GOOD.replace('\n', "\r\n").as_bytes()).is_ok());
     assert!(problems("- a\n").contains("is a mapping, not a list"));
 }
 

@@ -11,6 +11,16 @@ pub struct Version {
     parts: Vec<u64>,
 }
 
+impl Version {
+    /// No version is below it.
+    pub(super) fn lowest() -> Self {
+        Self {
+            text: "0".to_owned(),
+            parts: vec![0],
+        }
+    }
+}
+
 impl FromStr for Version {
     type Err = ();
 
