@@ -57,9 +57,8 @@ pub(super) fn load_again(config: &WorkerConfig) -> Result<(Vec<Suite>, Catalog),
         let problems = problems.render();
         format!("the specs have changed since the run began. {CHANGED}:\n{problems}")
     })?;
-    match &config.suites {
-        Some(began) => same(began, &hashes(&suites))?,
-        None => {}
+    if let Some(began) = &config.suites {
+        same(began, &hashes(&suites))?;
     }
     Ok((suites, catalog))
 }
