@@ -1,5 +1,5 @@
-//! Kernels that fault, hang and compute wrongly among fifty good cases (`data/mixed`): the same suite that was run on a
-//! card, over the driver library and on the simulated device.
+//! Kernels that fault, hang and compute wrongly among fifty good cases (`data/mixed`), over the driver library and on
+//! the simulated device; a card takes the same suite.
 
 use super::*;
 
