@@ -53,6 +53,7 @@ fn fifty_good_cases_pass_around_faulty_kernels_of_a_card() {
             ("beyond", "error kernel fault"),
             ("traps", "error kernel fault"),
             ("misaligned", "error kernel fault"),
+            ("asserts", "error kernel fault"),
         ],
     );
     // One deadline, and as much as a busy machine needs for all the rest.
@@ -70,6 +71,7 @@ fn and_of_the_simulated_device_which_names_the_accesses() {
             ("beyond", "fail"),
             ("traps", "error kernel fault"),
             ("misaligned", "fail"),
+            ("asserts", "error kernel fault"),
         ],
     );
     for words in [
@@ -77,6 +79,7 @@ fn and_of_the_simulated_device_which_names_the_accesses() {
         "misaligned: misaligned access: 4 bytes at byte 1 of buffer out",
         "(kernels/mixed.cu:33",
         "hang: kernel copy_never does not end",
+        "mixed.cu:59: copy_asserts: assertion failed: first() != n / 2",
     ] {
         assert!(ran.stdout.contains(words), "{words}\n{}", ran.stdout);
     }

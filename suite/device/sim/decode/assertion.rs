@@ -22,10 +22,13 @@ fn words(module: &Module, body: &Body, from: &Instruction, call: &Call<'_>) -> O
         return None;
     };
     let before = before(body, from);
-    let text = |operand| text(module, variable(body, stored(before, operand)?)?);
+    let passed = |operand| Some(origin(body, stored(before, operand)?));
+    let text = |operand| match passed(operand)? {
+        Operand::Name(variable) => text(module, variable),
+        _ => None,
+    };
     let mut words = String::new();
-    if let (Some(file), Some(Operand::Immediate(Immediate::Int(line)))) =
-        (text(file), stored(before, line))
+    if let (Some(file), Some(Operand::Immediate(Immediate::Int(line)))) = (text(file), passed(line))
     {
         words += &format!("{file}:{line}: ");
     }
@@ -62,11 +65,10 @@ fn stored<'a>(before: &'a [Statement], operand: &Operand) -> Option<&'a Operand>
     })
 }
 
-/// The variable whose address an operand is, by the only instruction that writes each register.
-fn variable<'a>(body: &'a Body, operand: &'a Operand) -> Option<&'a str> {
+/// What a register holds, by the only instruction that writes it, and of that what its source holds.
+fn origin<'a>(body: &'a Body, operand: &'a Operand) -> &'a Operand {
     let mut at = operand;
     for _ in 0..MAX_STEPS {
-        let Operand::Name(name) = at else { return None };
         let mut writers = body.statements.iter().filter_map(|s| match s {
             Statement::Instruction(i) if matches!(i.opcode.as_str(), "mov" | "cvta") => {
                 match &i.operands[..] {
@@ -78,10 +80,10 @@ fn variable<'a>(body: &'a Body, operand: &'a Operand) -> Option<&'a str> {
         });
         match writers.next() {
             Some(source) => at = source,
-            None => return Some(name),
+            None => break,
         }
     }
-    None
+    at
 }
 
 /// The characters of a variable up to its zero.

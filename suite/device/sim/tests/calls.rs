@@ -203,7 +203,7 @@ fn an_assertion_ends_the_kernel_with_its_words() {
     let body = "mov.u32 %r1, %tid.x; setp.ne.u32 %p1, %r1, LIMIT; @%p1 bra OVER;
         { mov.u64 %d2, what; cvta.global.u64 %d3, %d2; .param .b64 param0; st.param.b64 [param0+0], %d3;
           mov.u64 %d4, file; cvta.global.u64 %d5, %d4; .param .b64 param1; st.param.b64 [param1+0], %d5;
-          .param .b32 param2; st.param.b32 [param2+0], 14;
+          mov.u32 %r2, 14; .param .b32 param2; st.param.b32 [param2+0], %r2;
           mov.u64 %d6, name; cvta.global.u64 %d7, %d6; .param .b64 param3; st.param.b64 [param3+0], %d7;
           .param .b64 param4; st.param.b64 [param4+0], 1;
           call.uni __assertfail, (param0, param1, param2, param3, param4); }

@@ -49,3 +49,16 @@ extern "C" __global__ void copy_trap(const u32* in, u32* out, u32 n) {
         out[i] = in[i];
     }
 }
+
+extern "C" __device__ void __assertfail(const char* what, const char* file, unsigned line, const char* function,
+                                        size_t char_bytes);
+
+// What `assert` of the CUDA headers calls.
+extern "C" __global__ void copy_asserts(const u32* in, u32* out, u32 n) {
+    if (first() == n / 2) {
+        __assertfail("first() != n / 2", "mixed.cu", __LINE__, "copy_asserts", 1);
+    }
+    for (u32 i = first(); i < n; i += gridDim.x * blockDim.x) {
+        out[i] = in[i];
+    }
+}
