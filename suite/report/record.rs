@@ -20,6 +20,9 @@ pub use super::ruled::{CaseWaiver, RunProblem, RunRule, WaiverRecord, WaiverStat
 
 pub const SCHEMA: &str = "cuda-gates.report/1.0";
 
+/// Names under which a case's `reported` holds what its kernels and libraries printed.
+pub const PRINTED: [&str; 2] = ["stdout", "stderr"];
+
 /// The result of one case: one line of `results.jsonl`, one entry of `report.json`'s `cases`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CaseRecord {

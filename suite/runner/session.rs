@@ -15,7 +15,6 @@ use super::health::{self, Monitor};
 use super::recorder::Recorder;
 use super::repro::Repro;
 use super::schedules::decisive;
-use super::text::{STDERR, STDOUT};
 use super::verdict::Verdict;
 use super::{Judge, PlannedCase, waiving};
 use crate::archive::{self, Store, Unfinished};
@@ -24,7 +23,9 @@ use crate::check;
 use crate::device::cuda::CardLock;
 use crate::outcome::{Fault, Reason};
 use crate::report::Facts;
-use crate::report::record::{CaseRecord, ChoicesRecord, DeviceRecord, Report, ScheduledRecord};
+use crate::report::record::{
+    CaseRecord, ChoicesRecord, DeviceRecord, PRINTED, Report, ScheduledRecord,
+};
 use crate::spec::model::{Check, Expect, Gate, Suite};
 use crate::spec::waivers::Waivers;
 use crate::terms::{ImageKind, Outcome, Profile, ReasonKind};
@@ -265,7 +266,7 @@ fn uuid_of(device: &DeviceRecord) -> Option<&str> {
 
 /// What a worker printed goes with its case, where a reader of the report finds it.
 fn attach(record: &mut CaseRecord, output: Output) {
-    for (name, text) in [(STDOUT, output.stdout), (STDERR, output.stderr)] {
+    for (name, text) in PRINTED.into_iter().zip([output.stdout, output.stderr]) {
         if !text.is_empty() {
             record.reported.insert(name.to_owned(), text.into());
         }

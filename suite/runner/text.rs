@@ -2,12 +2,8 @@
 
 use std::fmt::Write;
 
-use crate::report::record::CaseRecord;
+use crate::report::record::{CaseRecord, PRINTED};
 use crate::terms::Outcome;
-
-/// Names under which a record's `reported` holds what the worker printed.
-pub(super) const STDOUT: &str = "stdout";
-pub(super) const STDERR: &str = "stderr";
 
 /// Why nothing is run, for standard error. Rendered problems are laid out in lines of their own, below the word.
 pub fn refusal(problem: impl std::fmt::Display) -> String {
@@ -65,7 +61,7 @@ pub(super) fn explanation(record: &CaseRecord) -> String {
     if let Some(scheduled) = &record.scheduled {
         push(&mut text, &format!("  {scheduled}"));
     }
-    for name in [STDOUT, STDERR] {
+    for name in PRINTED {
         if let Some(printed) = record.reported.get(name).and_then(|v| v.as_str()) {
             push(&mut text, &format!("  {name}:"));
             for line in printed.lines() {
@@ -96,7 +92,7 @@ mod tests {
         record.repro = "cuda-gates run --exact s::g::n=1::jit".into();
         record
             .reported
-            .insert(STDOUT.into(), "from the kernel\n".into());
+            .insert(PRINTED[0].into(), "from the kernel\n".into());
         let site = Site {
             kernel: "scatter".into(),
             instruction: "st.global.u32 [%rd1], %r1;".into(),

@@ -1,14 +1,22 @@
 //! What failed, and how it is told.
 
-use crate::report::record::CaseRecord;
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::outcome::{Finding, Reason};
+use crate::report::record::{CaseRecord, ChangeRecord, PRINTED, ScheduledRecord};
 use crate::terms::Outcome;
 
 /// Excerpt lines shown of a finding.
 const DETAIL_LINES_MAX: usize = 12;
 /// Findings shown of a case.
 const FINDINGS_MAX: usize = 4;
+/// Of what a case printed, the last lines, and characters of each.
+const PRINTED_LINES_MAX: usize = 6;
+const PRINTED_CHARS_MAX: usize = 200;
 
-/// A failure or error. Errors with one and the same reason are told once.
+/// A failure or error. Errors that only temperature and clocks tell apart are told once.
 pub(in crate::report) struct Trouble {
     pub outcome: Outcome,
     pub ids: Vec<String>,
@@ -19,22 +27,68 @@ pub(in crate::report) struct Trouble {
 
 pub(super) fn of(cases: &[CaseRecord]) -> Vec<Trouble> {
     let mut failed = Vec::new();
-    let mut errors: Vec<Trouble> = Vec::new();
+    let mut errors: Vec<(Essence, Trouble)> = Vec::new();
     for case in cases {
         match case.outcome {
             Outcome::Fail => failed.push(trouble(case)),
             Outcome::Error => {
-                let new = trouble(case);
-                match errors.iter_mut().find(|known| known.lines == new.lines) {
-                    Some(known) => known.ids.extend(new.ids),
-                    None => errors.push(new),
+                let essence = Essence::of(case);
+                match errors.iter_mut().find(|(known, _)| *known == essence) {
+                    Some((_, known)) => known.ids.push(case.id.clone()),
+                    None => errors.push((essence, trouble(case))),
                 }
             }
             Outcome::Pass | Outcome::Skip | Outcome::Waived => {}
         }
     }
-    failed.extend(errors);
+    failed.extend(errors.into_iter().map(|(_, trouble)| trouble));
     failed
+}
+
+/// What two errors share that are told as one.
+#[derive(PartialEq)]
+struct Essence<'a> {
+    reason: Option<&'a Reason>,
+    findings: &'a [Finding],
+    printed: [Option<&'a Value>; 2],
+    changed: Option<(&'a BTreeMap<String, ChangeRecord>, &'a [Value])>,
+    scheduled: Option<ScheduledRecord>,
+}
+
+impl<'a> Essence<'a> {
+    fn of(case: &'a CaseRecord) -> Self {
+        let health = case.health.as_ref();
+        Self {
+            reason: case.reason.as_ref(),
+            findings: &case.findings,
+            printed: PRINTED.map(|name| case.reported.get(name)),
+            changed: health.map(|health| (&health.changed, &health.xid_events[..])),
+            scheduled: case.scheduled,
+        }
+    }
+}
+
+/// The end of what a case wrote to each stream.
+fn printed(case: &CaseRecord) -> Vec<String> {
+    let streams = PRINTED.iter().filter_map(|name| {
+        let text = case.reported.get(*name)?.as_str()?;
+        let lines: Vec<&str> = text
+            .lines()
+            .filter(|line| !line.trim().is_empty())
+            .collect();
+        let first = lines.len().saturating_sub(PRINTED_LINES_MAX);
+        let head = match first {
+            0 => format!("{name}:"),
+            more => format!("{name} ({more} lines before these in report.json):"),
+        };
+        let line = |line: &&str| {
+            let shown: String = line.chars().take(PRINTED_CHARS_MAX).collect();
+            format!("  {shown}")
+        };
+        (!lines.is_empty())
+            .then(|| [vec![head], lines[first..].iter().map(line).collect()].concat())
+    });
+    streams.flatten().collect()
 }
 
 fn trouble(case: &CaseRecord) -> Trouble {
@@ -66,6 +120,7 @@ fn trouble(case: &CaseRecord) -> Trouble {
         let more = case.findings.len() - FINDINGS_MAX;
         lines.push(format!("… {more} more findings in report.json"));
     }
+    lines.extend(printed(case));
     lines.extend(
         case.health
             .as_ref()

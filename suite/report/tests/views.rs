@@ -1,9 +1,12 @@
 //! The three views of a record.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
+use serde_json::json;
+
 use super::super::markdown::BYTES_MAX;
-use super::super::record::Timing;
+use super::super::record::{HealthRecord, Timing};
 use super::super::{junit_xml, summary_markdown, summary_text};
 use super::{case, empty, failing, passing, simulated};
 use crate::identity::Field;
@@ -217,9 +220,44 @@ fn an_error_that_all_cases_share_is_told_once() {
             record
         })
         .collect();
+    // A card grows warmer; an Xid error is another matter.
+    for (i, record) in report.cases.iter_mut().enumerate() {
+        record.health = Some(HealthRecord {
+            after: BTreeMap::from([("temperature_c".to_owned(), Field::Value(json!(i)))]),
+            xid_events: if i == 7 { vec![json!(79)] } else { Vec::new() },
+            ..HealthRecord::default()
+        });
+    }
     let shown = summary_text(&report, 100, None);
-    assert_eq!(shown.matches("environment: no driver").count(), 1);
-    assert!(shown.contains("ERROR 216 cases:"), "{shown}");
+    assert_eq!(shown.matches("environment: no driver").count(), 2);
+    assert!(shown.contains("ERROR 215 cases:"), "{shown}");
+    assert!(shown.contains("health: Xid 79"), "{shown}");
+}
+
+#[test]
+fn a_failure_tells_the_end_of_what_it_printed() {
+    let mut report = failing();
+    let lines: Vec<String> = (1..=9)
+        .map(|i| format!("word {i} {}", "x".repeat(300)))
+        .collect();
+    let printed = &mut report.cases[1].reported;
+    printed.insert("stderr".to_owned(), json!(lines.join("\n")));
+    printed.insert("stdout".to_owned(), json!("\n \n"));
+    for shown in [summary_text(&report, 100, None), summary_markdown(&report)] {
+        assert!(
+            shown.contains("stderr (3 lines before these in report.json):"),
+            "{shown}"
+        );
+        assert!(
+            shown.contains("word 4 x") && shown.contains("word 9 x"),
+            "{shown}"
+        );
+        assert!(
+            !shown.contains("word 3") && !shown.contains(&"x".repeat(200)),
+            "{shown}"
+        );
+        assert!(!shown.contains("stdout"), "{shown}");
+    }
 }
 
 #[test]
