@@ -177,3 +177,6 @@ scalar_from!(Float(f64): f32, f64);
 
 /// Every byte of every buffer before a checked run. An element that still holds it was not written.
 pub const POISON_BYTE: u8 = 0xDB;
+
+/// The same before a run that gives another gate's wanted value: two runs that write nothing must not agree.
+pub const WANTED_POISON_BYTE: u8 = 0xA4;

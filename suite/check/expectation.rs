@@ -2,7 +2,7 @@
 
 use crate::outcome::{Finding, Reason};
 use crate::spec::model::Expect;
-use crate::terms::{DeviceKind, FindingKind, Outcome};
+use crate::terms::{DeviceKind, FindingKind, Outcome, ReasonKind};
 
 /// A case's outcome, its reason and its findings.
 pub type Judged = (Outcome, Option<Reason>, Vec<Finding>);
@@ -23,6 +23,7 @@ pub fn expectation(
     outcome: Outcome,
     findings: Vec<Finding>,
     reason: Option<Reason>,
+    began: bool,
 ) -> Judged {
     let (outcome, reason) = match outcome {
         Outcome::Pass | Outcome::Skip if findings.iter().any(|f| !f.kind.is_note()) => {
@@ -45,13 +46,34 @@ pub fn expectation(
         }
         (Expect::Fail { .. }, Outcome::Error) => (outcome, reason, findings),
         (Expect::Error { kind }, Outcome::Error) => match reason {
-            Some(reason) if reason.kind == *kind => (Outcome::Pass, Some(reason), findings),
+            Some(reason) if reason.kind == *kind && can_be_expected(*kind, began) => {
+                // What the card suffered meanwhile is nothing that a gate can expect.
+                match findings.iter().any(|f| f.kind == FindingKind::Health) {
+                    true => {
+                        let message =
+                            format!("expected error {kind} alone, found {}", kinds(&findings));
+                        unmet(message, Some(reason), findings)
+                    }
+                    false => (Outcome::Pass, Some(reason), findings),
+                }
+            }
             reason => (outcome, reason, findings),
         },
         (Expect::Error { kind }, Outcome::Pass | Outcome::Fail) => {
             let message = format!("expected error {kind}, found {}", kinds(&findings));
             unmet(message, reason, findings)
         }
+    }
+}
+
+/// Whether an error of this kind may be what a gate expects. A shape is refused before the first step, and kernels
+/// fault and hang behind it: the same error elsewhere is another fault, as a full card or a driver that hangs while it
+/// loads. An environment error is never what a gate is about.
+pub fn can_be_expected(kind: ReasonKind, began: bool) -> bool {
+    match kind {
+        ReasonKind::Setup => !began,
+        ReasonKind::KernelFault | ReasonKind::Hang => began,
+        _ => false,
     }
 }
 

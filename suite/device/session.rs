@@ -25,7 +25,7 @@ use crate::image::Image;
 use crate::outcome::{Fault, Finding};
 use crate::plan::{self, Plan, Slice, Step, Work};
 use crate::terms::{DeviceKind, FindingKind};
-use crate::value::{Array, ArrayRef, POISON_BYTE};
+use crate::value::{Array, ArrayRef, POISON_BYTE, WANTED_POISON_BYTE};
 
 mod host;
 mod rows;
@@ -39,6 +39,8 @@ pub use rows::RowTimes;
 /// the call.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Reading<'a> {
+    /// Nothing yet: all is loaded, allocated and uploaded, and the first step follows.
+    Begins,
     /// `slice` counts the reads of [`Work::Once`] or [`Work::Repeat`]; `run` counts from 0 and is 0 for `Once`.
     Run {
         run: u32,
@@ -81,6 +83,7 @@ pub fn run(
     sink: &mut dyn FnMut(Reading<'_>),
 ) -> Result<Ran, Fault> {
     let result = Session::open(device, plan, images, inputs).and_then(|mut session| {
+        sink(Reading::Begins);
         session.work(sink)?;
         session.wanted(sink)?;
         session.compare_inputs(inputs)?;
@@ -179,7 +182,7 @@ impl<'a> Session<'a> {
         reads: &[Slice],
         sink: &mut dyn FnMut(Reading<'_>),
     ) -> Result<(), Fault> {
-        self.poison()?;
+        self.poison(POISON_BYTE)?;
         self.steps(steps)?;
         self.settle()?;
         self.read(reads, |slice, bytes| {
@@ -190,7 +193,7 @@ impl<'a> Session<'a> {
     /// Runs that give other gates' wanted values; what the device finds in them counts as well.
     fn wanted(&mut self, sink: &mut dyn FnMut(Reading<'_>)) -> Result<(), Fault> {
         for (index, wanted) in self.plan.wanted.iter().enumerate() {
-            self.poison()?;
+            self.poison(WANTED_POISON_BYTE)?;
             self.steps(&wanted.steps)?;
             self.settle()?;
             self.read(&[wanted.read], |_, bytes| {
@@ -200,12 +203,12 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Every buffer but the inputs, over its full length.
-    fn poison(&mut self) -> Result<(), Fault> {
+    /// Every buffer but the inputs, over its full length, with this byte.
+    fn poison(&mut self, byte: u8) -> Result<(), Fault> {
         for (buffer, id) in self.plan.buffers.iter().zip(&self.buffers) {
             let len = byte_len(buffer);
             if !buffer.is_input && len > 0 {
-                self.device.poison(*id, 0, len, &[POISON_BYTE])?;
+                self.device.poison(*id, 0, len, &[byte])?;
             }
         }
         Ok(())

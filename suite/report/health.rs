@@ -27,6 +27,16 @@ pub struct HealthRecord {
     pub unavailable: Option<String>,
 }
 
+/// Xid errors that a program causes by itself; the rest are the card's or the driver's. From the catalogue of Xid
+/// errors in NVIDIA's documentation: those after which the application is to be started again.
+const OF_PROGRAMS: &[u64] = &[8, 11, 13, 31, 32, 43, 45, 68, 69, 109];
+/// Counts that rise only where memory is damaged.
+const DAMAGE: &[&str] = &[
+    "ecc_uncorrected_volatile",
+    "pages_retired_double_bit",
+    "remapped_rows",
+];
+
 /// Among a device's fields after the run: a [`HealthRecord`] of what happened beside no case.
 pub const BETWEEN_CASES: &str = "between_cases";
 
@@ -37,7 +47,30 @@ pub struct ChangeRecord {
     pub after: Value,
 }
 
+impl HealthRecord {
+    /// What no program can do to a card: Xid errors that are not a program's, and damaged memory. One line each.
+    pub fn broken(&self) -> Vec<String> {
+        let of_program = |xid: &&Value| xid.as_u64().is_some_and(|n| OF_PROGRAMS.contains(&n));
+        let xid = self.xid_events.iter().filter(|xid| !of_program(xid));
+        let xid = xid.map(|xid| format!("Xid {}", plain(xid)));
+        let damage = self
+            .changed
+            .iter()
+            .filter(|(name, change)| DAMAGE.contains(&name.as_str()) && change.lost().is_none());
+        let damage = damage.map(|(name, change)| change.told(name));
+        xid.chain(damage).collect()
+    }
+}
+
 impl ChangeRecord {
+    fn told(&self, name: &str) -> String {
+        let before = plain(&self.before);
+        match self.lost() {
+            Some(reason) => format!("{name} {before} → not known ({reason})"),
+            None => format!("{name} {before} → {}", plain(&self.after)),
+        }
+    }
+
     /// Why the field can no longer be read.
     pub fn lost(&self) -> Option<&str> {
         self.after.get(UNAVAILABLE).and_then(Value::as_str)
@@ -54,13 +87,8 @@ impl fmt::Display for HealthRecord {
             .xid_events
             .iter()
             .map(|xid| format!("Xid {}", plain(xid)));
-        let changed = self.changed.iter().map(|(name, change)| {
-            let before = plain(&change.before);
-            match change.lost() {
-                Some(reason) => format!("{name} {before} → not known ({reason})"),
-                None => format!("{name} {before} → {}", plain(&change.after)),
-            }
-        });
+        let changed = self.changed.iter();
+        let changed = changed.map(|(name, change)| change.told(name));
         let mut parts: Vec<String> = xid.chain(changed).collect();
         if parts.is_empty() {
             parts.push("nothing changed".to_owned());
@@ -92,6 +120,38 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn a_card_is_broken_by_what_no_program_does() {
+        let change = |before, after| ChangeRecord { before, after };
+        let lost = change(json!(0), json!({"unavailable": "no answer"}));
+        let mut health = HealthRecord {
+            xid_events: vec![json!(31), json!(43)],
+            changed: BTreeMap::from([
+                (
+                    "ecc_corrected_volatile".to_owned(),
+                    change(json!(0), json!(2)),
+                ),
+                (
+                    "throttle_reasons".to_owned(),
+                    change(json!([]), json!(["hw_slowdown"])),
+                ),
+                ("ecc_uncorrected_volatile".to_owned(), lost),
+            ]),
+            ..HealthRecord::default()
+        };
+        assert_eq!(health.broken(), [""; 0]);
+        health.xid_events.push(json!(79));
+        health
+            .xid_events
+            .push(json!("a number newer than this program"));
+        let rows = change(json!({"pending": false}), json!({"pending": true}));
+        health.changed.insert("remapped_rows".to_owned(), rows);
+        let found = health.broken();
+        assert_eq!(found.len(), 3, "{found:?}");
+        assert_eq!(found[0], "Xid 79");
+        assert!(found[2].starts_with("remapped_rows {"), "{found:?}");
+    }
 
     #[test]
     fn what_changed_comes_first() {

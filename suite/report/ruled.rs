@@ -16,6 +16,8 @@ named_enum! {
         Waiver = "waiver",
         /// The card or its driver is not what it was when the run began.
         Identity = "identity",
+        /// The card broke while cases passed.
+        Health = "health",
         /// Cases have no result.
         Incomplete = "incomplete",
     }
@@ -69,7 +71,8 @@ named_enum! {
         Quiet = "intermittent, passed",
         /// Its cases passed, all that the device's default profile and images have: it must go.
         Unneeded = "no longer needed",
-        /// Its cases passed, but not all that the default profile and images have took part.
+        /// Its cases passed, but not all that the default profile and images have took part; or some failed in another
+        /// way.
         NotSeen = "not seen failing",
         /// Another card or driver, or a day past its last.
         Elsewhere = "not for this device",

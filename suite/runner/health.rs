@@ -151,7 +151,7 @@ fn told(between: &HealthRecord) -> Option<Field> {
 
 /// Judges a health gate whose case ran: what is worse is a finding, and so is what could be read before the case and
 /// cannot after it. Where nothing could be read at all there is nothing to judge.
-pub(super) fn judge(record: &mut CaseRecord, expect: &Expect) {
+pub(super) fn judge(record: &mut CaseRecord, expect: &Expect, launched: bool) {
     let Some(health) = &record.health else {
         return;
     };
@@ -189,6 +189,7 @@ pub(super) fn judge(record: &mut CaseRecord, expect: &Expect) {
         record.outcome,
         findings,
         record.reason.take(),
+        launched,
     );
 }
 
@@ -231,7 +232,7 @@ mod tests {
     fn judged(expect: &Expect, health: HealthRecord) -> CaseRecord {
         let mut record = blank_record("s::well::jit");
         record.health = Some(health);
-        judge(&mut record, expect);
+        judge(&mut record, expect, true);
         record
     }
 
@@ -371,7 +372,7 @@ mod tests {
         for readings in [&none, &well] {
             let mut died = hang();
             died.health = Some(record(readings, readings.clone(), unknown(), true));
-            judge(&mut died, &expect);
+            judge(&mut died, &expect, true);
             assert_eq!(died.outcome, Outcome::Pass);
             assert_eq!(died.findings, []);
         }

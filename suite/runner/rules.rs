@@ -8,7 +8,9 @@ use super::waiving::{self, unjudged_for};
 use crate::case;
 use crate::identity::Field;
 use crate::outcome::Reason;
-use crate::report::record::{CaseRecord, RunProblem, RunRule, WaiverRecord, WaiverState};
+use crate::report::record::{
+    BETWEEN_CASES, CaseRecord, HealthRecord, RunProblem, RunRule, WaiverRecord, WaiverState,
+};
 use crate::spec::model::Suite;
 use crate::spec::waivers::{OnDevice, Waiver, Waivers};
 use crate::terms::{DeviceKind, Outcome, ReasonKind};
@@ -38,6 +40,8 @@ struct Counts {
     /// Waived by an entry before it.
     others: usize,
     passed: usize,
+    /// Failed, and not as it says.
+    otherwise: usize,
 }
 
 /// Names of cases, by which waivers are judged.
@@ -76,6 +80,7 @@ impl Whole<'_> {
             waived,
             others,
             passed,
+            otherwise,
         } = self.counts(waiver);
         let state = if !names.every.iter().any(|id| waiver.names(id)) {
             WaiverState::Unmatched
@@ -85,6 +90,8 @@ impl Whole<'_> {
             WaiverState::Elsewhere
         } else if waived > 0 {
             WaiverState::Waived
+        } else if otherwise > 0 {
+            WaiverState::NotSeen
         } else if passed + others == 0 {
             WaiverState::NotRun
         } else if waiver.intermittent {
@@ -119,7 +126,9 @@ impl Whole<'_> {
                 Outcome::Waived if self.waived_by(waiver, record) => counts.waived += 1,
                 Outcome::Waived => counts.others += 1,
                 Outcome::Pass => counts.passed += 1,
-                Outcome::Fail | Outcome::Error | Outcome::Skip => {}
+                Outcome::Fail => counts.otherwise += 1,
+                Outcome::Error if ran(record) => counts.otherwise += 1,
+                Outcome::Error | Outcome::Skip => {}
             }
         }
         counts
@@ -268,6 +277,32 @@ pub(super) fn identity(
         ),
     });
     problems.collect()
+}
+
+/// The card broke during cases that say nothing of it, or between cases.
+pub(super) fn health(records: &[CaseRecord], after: &BTreeMap<String, Field>) -> Vec<RunProblem> {
+    let problem = |when: &str, what: Vec<String>| RunProblem {
+        rule: RunRule::Health,
+        message: format!(
+            "{when}: {}: results of a card that breaks show nothing; reset or replace it",
+            what.join(", ")
+        ),
+    };
+    let told = |outcome| matches!(outcome, Outcome::Fail | Outcome::Error);
+    let quiet = records.iter().filter(|record| !told(record.outcome));
+    let during = quiet.filter_map(|record| {
+        let broken = record.health.as_ref()?.broken();
+        (!broken.is_empty()).then(|| problem(&format!("during {}", record.id), broken))
+    });
+    let between = after.get(BETWEEN_CASES).and_then(|field| match field {
+        Field::Value(value) => serde_json::from_value::<HealthRecord>(value.clone()).ok(),
+        Field::Unavailable(_) => None,
+    });
+    let between = between.map(|health| health.broken());
+    let between = between.filter(|broken| !broken.is_empty());
+    during
+        .chain(between.map(|broken| problem("between cases", broken)))
+        .collect()
 }
 
 #[cfg(test)]

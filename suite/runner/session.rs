@@ -175,7 +175,7 @@ impl Session {
         let mut record = match answer.result {
             Ok(record) => record,
             Err(fault) => {
-                let mut record = self.unanswered(case, fault);
+                let mut record = self.unanswered(case, fault, answer.launched);
                 record.scheduled = answer.reached.and_then(|at| self.scheduled(at));
                 record.duration_ms = milliseconds(clock.elapsed());
                 record
@@ -188,7 +188,7 @@ impl Session {
         });
         if let Some(gate) = judges_health {
             record.expected = expected(&gate.expect, self.parts.chosen.kind());
-            health::judge(&mut record, &gate.expect);
+            health::judge(&mut record, &gate.expect, answer.launched);
         } else if !exactly
             && record
                 .health
@@ -202,7 +202,7 @@ impl Session {
     }
 
     /// The record of a case whose worker gave none. A gate may expect the death it died of.
-    fn unanswered(&self, case: &Case, fault: Fault) -> CaseRecord {
+    fn unanswered(&self, case: &Case, fault: Fault, launched: bool) -> CaseRecord {
         let reason = self.parts.chosen.explain(fault.reason);
         let expect = match reason.kind {
             // What a health gate expects is judged later, with the card's health.
@@ -218,6 +218,7 @@ impl Session {
             Outcome::Error,
             Vec::new(),
             Some(reason.clone()),
+            launched,
         );
         let mut record = unjudged(case, judged.0, reason);
         (record.reason, record.findings) = (judged.1, judged.2);

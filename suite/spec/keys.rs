@@ -118,6 +118,7 @@ pub(super) const WAIVERS: &[&str] = &["version", "waivers"];
 pub(super) const WAIVER: &[&str] = &[
     "cases",
     "cards",
+    "kinds",
     "driver",
     "reason",
     "link",

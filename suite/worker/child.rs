@@ -36,6 +36,8 @@ pub(super) enum Silence {
 #[derive(Debug, Default)]
 pub(super) struct Told {
     pub reached: Option<Reached>,
+    /// It came to its first step; told where its gate expects an error.
+    pub launched: bool,
     /// How the case has failed, where all that remains is to find a simpler schedule.
     pub failed: Option<Box<CaseRecord>>,
 }
@@ -43,6 +45,7 @@ pub(super) struct Told {
 impl Told {
     fn begins(&mut self, schedule: Schedule) {
         let before = self.reached.map_or(0, |reached| reached.runs);
+        self.launched = false;
         self.reached = Some(Reached {
             schedule,
             runs: before + 1,
@@ -120,6 +123,10 @@ impl Worker {
                 Ok(Some(Reply::Begins { schedule })) => {
                     self.told.begins(schedule);
                     deadline = Instant::now() + limit;
+                    continue;
+                }
+                Ok(Some(Reply::Launches)) => {
+                    self.told.launched = true;
                     continue;
                 }
                 Ok(Some(Reply::Failed { record })) => {

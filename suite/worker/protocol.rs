@@ -13,7 +13,7 @@ use crate::outcome::{Fault, Reason};
 use crate::report::record::CaseRecord;
 
 /// Both ends are the same executable, so this only catches one that was replaced during a run.
-pub(super) const VERSION: u32 = 2;
+pub(super) const VERSION: u32 = 3;
 
 /// Bytes of a line. A record's findings are excerpts, so a longer one is no record.
 pub(super) const LINE_BYTES_MAX: usize = 8 << 20;
@@ -43,6 +43,8 @@ pub(super) enum Reply {
     Begins {
         schedule: Schedule,
     },
+    /// The case comes to its first step. Told where its gate expects an error.
+    Launches,
     /// The case has failed so, and goes on to simpler schedules; the result will say which.
     Failed {
         record: Box<CaseRecord>,
@@ -124,6 +126,7 @@ impl Reply {
     pub(super) fn of_progress(progress: Progress<'_>) -> Self {
         match progress {
             Progress::Begins(schedule) => Reply::Begins { schedule },
+            Progress::Launches => Reply::Launches,
             Progress::Failed(record) => Reply::Failed {
                 record: Box::new(record.clone()),
             },

@@ -54,6 +54,8 @@ pub struct Answer {
     pub output: Output,
     /// The run it was at when it fell silent, where it ran under chosen schedules.
     pub reached: Option<Reached>,
+    /// It came to its first step; known where its gate expects an error.
+    pub launched: bool,
 }
 
 /// A run of a case under one of its schedules.
@@ -71,6 +73,7 @@ impl Answer {
             result: Err(fault),
             output,
             reached: None,
+            launched: false,
         }
     }
 }
@@ -196,6 +199,7 @@ impl Supervisor {
             Err(silence) => {
                 let told = worker.take_told();
                 let mut answer = broken(worker, silence, self.launch.case_deadline);
+                answer.launched = told.launched;
                 match told.failed {
                     // It was lost on the way to a simpler schedule.
                     Some(record) => answer.result = Ok(*record),
@@ -233,6 +237,7 @@ impl Supervisor {
         result: Result<CaseRecord, Fault>,
     ) -> Answer {
         let output = worker.take_output();
+        let launched = worker.take_told().launched;
         if lost {
             worker.kill();
         } else {
@@ -242,6 +247,7 @@ impl Supervisor {
             result,
             output,
             reached: None,
+            launched,
         }
     }
 

@@ -16,7 +16,49 @@ fn judge(
         .map(|kind| Finding::new(*kind, "found"))
         .collect();
     let reason = reason.map(|kind| Reason::new(kind, "why"));
-    expectation(expect, DeviceKind::Cuda, outcome, findings, reason)
+    // Where such errors come from.
+    let began = reason
+        .as_ref()
+        .is_some_and(|reason| reason.kind != ReasonKind::Setup);
+    expectation(expect, DeviceKind::Cuda, outcome, findings, reason, began)
+}
+
+#[test]
+fn an_expected_error_must_come_from_where_the_gate_can_cause_it() {
+    use ReasonKind::{Environment, Hang, KernelFault, Setup};
+    let table = [
+        (Setup, false, Outcome::Pass),
+        (Setup, true, Outcome::Error),
+        (KernelFault, true, Outcome::Pass),
+        (KernelFault, false, Outcome::Error),
+        (Hang, true, Outcome::Pass),
+        (Hang, false, Outcome::Error),
+        (Environment, false, Outcome::Error),
+        (Environment, true, Outcome::Error),
+    ];
+    for (kind, began, judged) in table {
+        let (expect, reason) = (Expect::Error { kind }, Some(Reason::new(kind, "why")));
+        let error = Outcome::Error;
+        let (outcome, reason, _) =
+            expectation(&expect, DeviceKind::Cuda, error, Vec::new(), reason, began);
+        assert_eq!(outcome, judged, "{kind} {began}");
+        assert_eq!(reason.unwrap().to_string(), format!("{kind}: why"));
+    }
+}
+
+#[test]
+fn a_card_that_suffers_is_no_part_of_an_expected_error() {
+    let expect = Expect::Error {
+        kind: ReasonKind::Hang,
+    };
+    let found = [FindingKind::Health];
+    let (outcome, _, findings) = judge(&expect, Outcome::Error, &found, Some(ReasonKind::Hang));
+    assert_eq!(outcome, Outcome::Fail);
+    assert_eq!(
+        findings[0].message,
+        "expected error hang alone, found health"
+    );
+    assert_eq!(findings[1].kind, FindingKind::Health);
 }
 
 #[test]
@@ -118,7 +160,7 @@ fn expectation_depends_on_the_device() {
     ] {
         for (device, known) in [(DeviceKind::Cuda, cuda), (DeviceKind::Sim, sim)] {
             let found = vec![Finding::new(kind, "found")];
-            let (outcome, ..) = expectation(&expect, device, Outcome::Fail, found, None);
+            let (outcome, ..) = expectation(&expect, device, Outcome::Fail, found, None, true);
             assert_eq!(outcome, known, "{device} {kind}");
         }
     }

@@ -38,8 +38,7 @@ impl Session<'_> {
         warmups: u32,
         runs: u32,
     ) -> Result<RowTimes, Fault> {
-        self.poison()?;
-        self.steps(&row.prepare)?;
+        self.afresh(row)?;
         let mut times = RowTimes {
             warmups,
             ..RowTimes::default()

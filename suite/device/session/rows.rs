@@ -3,13 +3,14 @@
 //! Owns: the order of poison, preparation, warm-ups, single runs and the batch. Imports `plan` and `outcome`.
 //!
 //! ```text
-//! poison, prepare, (each, run) × warmups, (each, |run|) × runs, |run × runs|     | is a stamp
+//! poison, prepare, (each, run) × warmups, (each, |run|) × runs, poison, prepare, |run × runs|     | is a stamp
 //! ```
 
 use super::Session;
 use crate::device::{Elapsed, Stamp};
 use crate::outcome::Fault;
 use crate::plan::{Row, Step, is_native};
+use crate::value::POISON_BYTE;
 
 /// The times of one row. On the simulated device only `simulated_instructions` is there.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -26,30 +27,39 @@ pub struct RowTimes {
 }
 
 impl Session<'_> {
-    /// Poison once, prepare once, warm up, then `runs` singles and one batch. Nothing waits for the device before all
-    /// of it is queued, so that the host's pace stays out of the times.
+    /// Poison, prepare, warm up, then `runs` singles and one batch. Nothing waits for the device before all of it is
+    /// queued, so that the host's pace stays out of the times.
+    ///
+    /// Before the batch, or else the last single, everything is poisoned again: what is verified afterwards was written
+    /// by a timed run, and not by a warm-up.
     pub(super) fn timed_row(
         &mut self,
         row: &Row,
         warmups: u32,
         runs: u32,
     ) -> Result<RowTimes, Fault> {
-        self.poison()?;
-        self.steps(&row.prepare)?;
+        self.afresh(row)?;
         // A library's first call loads its code, which belongs in no time.
         let warmups = warmups.max(is_native(&row.steps).into());
         for _ in 0..warmups {
             self.steps(&row.prepare_each)?;
             self.steps(&row.steps)?;
         }
+        // A preparation between the runs would be inside the batch's time.
+        let has_batch = row.prepare_each.is_empty() && runs > 0;
         let mut spans = Vec::with_capacity(runs as usize);
-        for _ in 0..runs {
+        for run in 1..=runs {
+            if run == runs && !has_batch {
+                self.afresh(row)?;
+            }
             self.steps(&row.prepare_each)?;
             spans.push(self.stamped(&row.steps, 1)?);
         }
-        // A preparation between the runs would be inside the batch's time.
-        let batch = match row.prepare_each.is_empty() && runs > 0 {
-            true => Some(self.stamped(&row.steps, runs)?),
+        let batch = match has_batch {
+            true => {
+                self.afresh(row)?;
+                Some(self.stamped(&row.steps, runs)?)
+            }
             false => None,
         };
         self.device.finish()?;
@@ -67,10 +77,15 @@ impl Session<'_> {
         Ok(times)
     }
 
+    /// As before the row's first run.
+    pub(super) fn afresh(&mut self, row: &Row) -> Result<(), Fault> {
+        self.poison(POISON_BYTE)?;
+        self.steps(&row.prepare)
+    }
+
     /// The simulated device has no clock, and its runs are all alike: one is enough.
     pub(super) fn simulated_row(&mut self, row: &Row) -> Result<RowTimes, Fault> {
-        self.poison()?;
-        self.steps(&row.prepare)?;
+        self.afresh(row)?;
         self.steps(&row.prepare_each)?;
         let (start, end) = self.stamped(&row.steps, 1)?;
         let simulated_instructions = match self.device.between(start, end)? {

@@ -86,6 +86,7 @@ fn run_on(fake: &mut Fake, plan: &Plan) -> (Result<Ran, Fault>, Vec<String>) {
     let ints = |bytes: &[u8]| format!("{:x?}", bytemuck::cast_slice::<u8, i32>(bytes));
     let ran = run(fake, plan, &[image()], &[input], &mut |reading| {
         readings.push(match reading {
+            Reading::Begins => return,
             Reading::Run { run, slice, bytes } => format!("run {run}.{slice}: {}", ints(bytes)),
             Reading::Row { row, slice, bytes } => format!("row {row}.{slice}: {}", ints(bytes)),
             Reading::Wanted { index, bytes } => format!("wanted {index}: {}", ints(bytes)),
@@ -178,7 +179,7 @@ fn wanted_runs_come_after_on_fresh_poison() {
     ran.unwrap();
     assert_eq!(
         readings,
-        ["run 0.0: [a]", "wanted 0: [dbdbdbdb, 7, 7, dbdbdbdb]"]
+        ["run 0.0: [a]", "wanted 0: [a4a4a4a4, 7, 7, a4a4a4a4]"]
     );
     assert!(fake.log.contains(&"fill out[4..+8]".to_owned()));
 }

@@ -87,7 +87,7 @@ impl Session {
         }
     }
 
-    /// Holds a whole run to its rules; of a filtered one the waivers that waived are told.
+    /// Holds a whole run to its rules; of a filtered one the waivers that waived are told, and what became of the card.
     /// `then` and `now`: the card's identity at the run's start and at its end.
     fn rules(&self, facts: &mut Facts, (then, now): (&Fields, &Fields), records: &[CaseRecord]) {
         let parts = &self.parts;
@@ -103,12 +103,12 @@ impl Session {
         let mut waivers = whole.waivers();
         let mut problems = Vec::new();
         match facts.run.complete && !parts.filtered {
-            true => {
-                problems = whole.problems(&waivers);
-                problems.extend(rules::identity(then, now));
-            }
+            true => problems = whole.problems(&waivers),
             false => waivers.retain(|waiver| waiver.waived > 0),
         }
+        // A machine that changes or breaks does so whatever was selected.
+        problems.extend(rules::identity(then, now));
+        problems.extend(rules::health(records, &facts.device.after));
         (facts.run.waivers, facts.run.problems) = (waivers, problems);
     }
 

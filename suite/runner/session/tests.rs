@@ -26,6 +26,7 @@ while read -r line; do
     id=${line#*'"id":"'}; id=${id%%'"'*}
     case "$line" in
     *die*) echo "out of memory" >&2; kill -9 $$ ;;
+    *hang_expected_late*) printf '"launches"\n' >&3; exec sleep 100 ;;
     *hang*) exec sleep 100 ;;
     *stuck*) printf '{"begins":{"schedule":"%s"}}\n' fair random:7 >&3; exec sleep 100 ;;
     *bye*) exit 0 ;;
@@ -56,7 +57,7 @@ fn case(gate: &str) -> Case {
     }
 }
 
-/// A suite whose gate `hang_expected` expects to hang.
+/// A suite whose gates `hang_expected_late` and `hang_expected_early` expect to hang.
 fn suite() -> Suite {
     let that = Expr {
         source: "true".into(),
@@ -87,7 +88,9 @@ fn suite() -> Suite {
         require: Vec::new(),
         buffers: IndexMap::new(),
         pipelines: IndexMap::new(),
-        gates: IndexMap::from([("hang_expected".to_owned(), gate)]),
+        gates: ["late", "early"]
+            .map(|when| (format!("hang_expected_{when}"), gate.clone()))
+            .into(),
         must_run: Default::default(),
         tables: IndexMap::new(),
     }
@@ -243,12 +246,16 @@ fn a_case_that_kills_its_worker_leaves_the_others() {
 #[test]
 fn a_hang_that_was_expected_passes_and_another_does_not() {
     let reports = tempfile::tempdir().unwrap();
-    let ended = ended(reports.path(), READY, &["hang_expected", "hang"]);
+    let gates = ["hang_expected_late", "hang", "hang_expected_early"];
+    let ended = ended(reports.path(), READY, &gates);
     let cases = ended.report.unwrap().cases;
     assert_eq!(cases[0].outcome, Outcome::Pass);
-    assert_eq!(cases[1].outcome, Outcome::Error);
-    assert_eq!(cases[1].reason.as_ref().unwrap().kind, ReasonKind::Hang);
-    assert!(cases[1].duration_ms >= 2000.0);
+    // The last hung before it had launched anything.
+    for case in &cases[1..] {
+        assert_eq!(case.outcome, Outcome::Error);
+        assert_eq!(case.reason.as_ref().unwrap().kind, ReasonKind::Hang);
+        assert!(case.duration_ms >= 2000.0);
+    }
 }
 
 #[test]

@@ -9,12 +9,7 @@ use crate::spec::tree::{Content, Tree};
 use crate::terms::{DeviceKind, FindingKind, ReasonKind};
 
 /// The reasons that an `expect: {error: …}` can name.
-const ERRORS: &[ReasonKind] = &[
-    ReasonKind::Setup,
-    ReasonKind::KernelFault,
-    ReasonKind::Hang,
-    ReasonKind::Environment,
-];
+const ERRORS: &[ReasonKind] = &[ReasonKind::Setup, ReasonKind::KernelFault, ReasonKind::Hang];
 
 impl Decoder<'_> {
     pub(super) fn gate(&self, tree: &Tree, name: &str, place: Place) -> Option<Gate> {

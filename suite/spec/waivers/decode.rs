@@ -1,7 +1,7 @@
 //! The file's decoder: every key, every rule, each problem at its place.
 
 use super::version::{Drivers, Version};
-use super::{Place, Waiver};
+use super::{FailureKind, Place, Waiver};
 use crate::spec::fields::{Decoder, Fields};
 use crate::spec::keys;
 use crate::spec::tree::{Content, Tree, Typed};
@@ -27,6 +27,10 @@ impl Decoder<'_> {
         let required = |key: &str| self.required(&fields, WHAT, key);
         let cases = required("cases").and_then(|tree| self.pattern(tree));
         let cards = required("cards").map(|tree| self.cards(tree));
+        let kinds = match fields.get("kinds") {
+            Some(tree) => self.kinds(tree).map(Some),
+            None => Some(None),
+        };
         let reason = required("reason").and_then(|tree| self.text(tree, "the reason"));
         let link = required("link").and_then(|tree| self.link(tree));
         let expires = required("expires").and_then(|tree| self.day(tree));
@@ -43,6 +47,7 @@ impl Decoder<'_> {
         Some(Waiver {
             cases: cases?,
             cards: cards?,
+            kinds: kinds?,
             drivers: drivers?,
             reason: reason?.split_whitespace().collect::<Vec<_>>().join(" "),
             link: link?,
@@ -90,6 +95,22 @@ impl Decoder<'_> {
             .iter()
             .filter_map(|item| self.text(item, "a card's name"));
         names.collect()
+    }
+
+    /// None where one is wrong: a waiver must not waive more than it says.
+    fn kinds(&self, tree: &Tree) -> Option<Vec<FailureKind>> {
+        let items = self.one_or_list(tree);
+        if items.is_empty() && !matches!(tree.content, Content::Refused) {
+            let mend = "name what is found, as mismatch or hang, or leave `kinds` out";
+            self.log.mend(tree.place, "no kind is named", mend);
+        }
+        let names: Vec<&str> = FailureKind::all().map(FailureKind::name).collect();
+        let kind = |item: &Tree| {
+            let parse = |text: &str| FailureKind::all().find(|kind| kind.name() == text);
+            self.word(item, "kind", &names, parse)
+        };
+        let kinds: Option<Vec<FailureKind>> = items.iter().map(|item| kind(item)).collect();
+        kinds.filter(|kinds| !kinds.is_empty())
     }
 
     fn link(&self, tree: &Tree) -> Option<String> {

@@ -5,6 +5,7 @@
 //! waivers:
 //!   - cases: compaction::exact_compaction::keep=26::*
 //!     cards: [Tesla T4]
+//!     kinds: mismatch
 //!     driver: {from: 570.26, below: 580.65.06}
 //!     reason: the driver's compiler drops a store
 //!     link: https://example.com/bugs/1
@@ -20,6 +21,7 @@ use std::path::Path;
 use super::model::Place;
 use super::problem::{Problem, SpecErrors};
 use super::{beside, sha256};
+use crate::terms::{FindingKind, ReasonKind};
 
 pub use version::{Drivers, Version};
 
@@ -43,6 +45,8 @@ pub struct Waiver {
     pub cases: String,
     /// Names of cards, as a run records them, in which `*` stands for any text; at least one.
     pub cards: Vec<String>,
+    /// None: any finding, and no error.
+    pub kinds: Option<Vec<FailureKind>>,
     pub drivers: Drivers,
     pub reason: String,
     /// Where the failure is followed up.
@@ -53,6 +57,30 @@ pub struct Waiver {
     pub intermittent: bool,
     place: Place,
     source_line: String,
+}
+
+/// What a case is found to do, or how it ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FailureKind {
+    Found(FindingKind),
+    /// An error that is judged: a kernel fault or a hang.
+    Ended(ReasonKind),
+}
+
+impl FailureKind {
+    /// All that a waiver can name.
+    pub fn all() -> impl Iterator<Item = Self> {
+        let ended = [ReasonKind::KernelFault, ReasonKind::Hang].map(Self::Ended);
+        let found = FindingKind::ALL.iter().filter(|kind| !kind.is_note());
+        found.map(|kind| Self::Found(*kind)).chain(ended)
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Found(kind) => kind.name(),
+            Self::Ended(kind) => kind.name(),
+        }
+    }
 }
 
 /// The device that a waiver is asked about.
@@ -158,6 +186,18 @@ impl Waiver {
     /// Whether it names this case.
     pub fn names(&self, id: &str) -> bool {
         pattern::matches(&self.cases, id)
+    }
+
+    /// Whether it is for all that a case did.
+    pub fn covers(&self, failure: &[FailureKind]) -> bool {
+        let by_default =
+            |kind: &FailureKind| matches!(kind, FailureKind::Found(kind) if *kind != FindingKind::Health);
+        match &self.kinds {
+            Some(kinds) => {
+                !failure.is_empty() && failure.iter().all(|kind| kinds.contains(kind))
+            }
+            None => failure.iter().all(by_default),
+        }
     }
 
     /// Past its last day. `today`: `2026-11-30`.

@@ -13,6 +13,8 @@ pub(super) struct Ended {
     pub schedule: Schedule,
     /// Outcome, reason and findings are in here.
     pub record: CaseRecord,
+    /// It came as far as its first step.
+    pub began: bool,
 }
 
 /// What one run says of the gate as a whole.
@@ -40,6 +42,7 @@ impl Ended {
         mut record: CaseRecord,
         schedule: Schedule,
         result: Result<Option<Reason>, Fault>,
+        began: bool,
     ) -> Self {
         let (outcome, reason) = match result {
             Ok(Some(skip)) => (Outcome::Skip, Some(skip)),
@@ -52,7 +55,11 @@ impl Ended {
             }
             outcome => (outcome, reason),
         };
-        Self { schedule, record }
+        Self {
+            schedule,
+            record,
+            began,
+        }
     }
 
     /// What the gate's expectation makes of it.
@@ -65,6 +72,7 @@ impl Ended {
             record.outcome,
             std::mem::take(&mut record.findings),
             record.reason.take(),
+            self.began,
         );
         record
     }
@@ -76,7 +84,9 @@ impl Ended {
                 self.shows(Kind::Found(*cuda))
             }
             Expect::Fail { sim, .. } => self.shows(Kind::Found(*sim)),
-            Expect::Error { kind } => self.shows(Kind::Ended(*kind)),
+            Expect::Error { kind } => {
+                self.shows(Kind::Ended(*kind)) && check::can_be_expected(*kind, self.began)
+            }
         };
         match (expected, expect, self.kind()) {
             (true, ..) => Says::Expected,

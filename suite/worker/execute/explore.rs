@@ -25,6 +25,8 @@ use crate::worker::Schedules;
 pub enum Progress<'a> {
     /// A run begins, under this schedule.
     Begins(Schedule),
+    /// The first step follows: from here on the case may end as its gate expects.
+    Launches,
     /// The case has failed. What follows only looks for a simpler schedule.
     Failed(&'a CaseRecord),
 }
@@ -100,7 +102,7 @@ impl Executor {
             record,
         };
         if schedules.is_default() {
-            let ended = self.under(&runs, Schedule::default());
+            let ended = self.under(&runs, Schedule::default(), tell);
             return ended.judged(gate.expect_of_run(), ready.info.kind);
         }
         self.explore_runs(&runs, schedules, tell)
@@ -114,7 +116,7 @@ impl Executor {
         expect: &Expect,
     ) -> CaseRecord {
         self.lost |= matches!(&result, Err(fault) if fault.sticky);
-        let ended = Ended::of(record, Schedule::default(), result);
+        let ended = Ended::of(record, Schedule::default(), result, false);
         ended.judged(expect, self.device.info().kind)
     }
 
@@ -175,7 +177,7 @@ impl Executor {
         let (mut well, mut shown, mut other) = (None, None, None);
         for schedule in schedules.each() {
             tell(Progress::Begins(schedule));
-            let ended = self.under(runs, schedule);
+            let ended = self.under(runs, schedule, tell);
             ran += 1;
             let place = match ended.says(runs.gate.expect_of_run(), runs.ready.info.kind) {
                 Says::Nothing => &mut well,
@@ -211,7 +213,7 @@ impl Executor {
             runs: count,
         } = shrink(from, |candidate| {
             tell(Progress::Begins(candidate));
-            self.under(runs, candidate).shows(failure)
+            self.under(runs, candidate, tell).shows(failure)
         });
         (schedule != from).then_some(ShrunkRecord {
             schedule,
@@ -220,8 +222,16 @@ impl Executor {
     }
 
     /// Runs the case once.
-    fn under(&mut self, runs: &Runs<'_>, schedule: Schedule) -> Ended {
+    fn under(&mut self, runs: &Runs<'_>, schedule: Schedule, tell: &mut Tell<'_>) -> Ended {
         let mut record = runs.record.clone();
+        let expects_error = matches!(runs.gate.expect, Expect::Error { .. });
+        let mut began = false;
+        let mut begins = || {
+            began = true;
+            if expects_error {
+                tell(Progress::Launches);
+            }
+        };
         let result = self.follow(schedule).and_then(|()| {
             self.once(
                 runs.suite,
@@ -229,6 +239,7 @@ impl Executor {
                 runs.ready,
                 runs.judge.clone(),
                 &mut record,
+                &mut begins,
             )
         });
         if matches!(&result, Err(fault) if fault.sticky) {
@@ -238,7 +249,7 @@ impl Executor {
                 self.device.free_all();
             }
         }
-        Ended::of(record, schedule, result)
+        Ended::of(record, schedule, result, began)
     }
 
     /// A device that nobody gives a schedule need not take any.

@@ -145,6 +145,7 @@ impl<'a> Judge<'a> {
             return;
         }
         let result = match reading {
+            Reading::Begins => Ok(()),
             Reading::Run { slice, bytes, .. } => self.reading(None, slice, bytes),
             Reading::Row { row, slice, bytes } => self.reading(Some(row), slice, bytes),
             Reading::Wanted { index, bytes } => self.wanted(index, bytes),

@@ -34,7 +34,7 @@ use std::sync::Arc;
 
 use crate::case::Case;
 use crate::check;
-use crate::device::session::{self, Ran};
+use crate::device::session::{self, Ran, Reading};
 use crate::device::sim::Schedule;
 use crate::device::{Device, DeviceInfo};
 use crate::expr::Engine;
@@ -160,9 +160,10 @@ impl Executor {
         ready: &Ready,
         judge: Judge<'_>,
         record: &mut CaseRecord,
+        begins: &mut dyn FnMut(),
     ) -> Result<Option<Reason>, Fault> {
         let Ready { prepared, info, .. } = ready;
-        let ran = self.session(ready, judge);
+        let ran = self.session(ready, judge, begins);
         let (verdicts, ran) = ran.inspect_err(|_| {
             // What was found before the fault says most about it; left on the device, the next case would be told. A
             // lost context has nothing to say.
@@ -197,11 +198,20 @@ impl Executor {
         &mut self,
         ready: &Ready,
         mut judge: Judge<'_>,
+        begins: &mut dyn FnMut(),
     ) -> Result<(Result<Vec<Verdict>, Fault>, Ran), Fault> {
         let (device, plan) = (self.device.as_mut(), &ready.prepared.plan);
-        let ran = session::run(device, plan, &ready.images, &ready.inputs, &mut |reading| {
-            judge.take(reading);
-        })?;
+        let ran =
+            session::run(
+                device,
+                plan,
+                &ready.images,
+                &ready.inputs,
+                &mut |reading| match reading {
+                    Reading::Begins => begins(),
+                    reading => judge.take(reading),
+                },
+            )?;
         Ok((judge.finish(), ran))
     }
 }

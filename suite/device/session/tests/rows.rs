@@ -37,6 +37,7 @@ fn a_row_prepares_once_warms_up_runs_singly_then_in_a_batch_and_is_read() {
     ];
     wanted.extend(["add", "work"].repeat(2));
     wanted.extend(single.repeat(3));
+    wanted.extend(["poison out[0..+16]", "copy input → out", "prepare"]);
     wanted.extend([
         "stamp", "add", "work", "add", "work", "add", "work", "stamp",
     ]);
@@ -60,8 +61,8 @@ fn a_row_prepares_once_warms_up_runs_singly_then_in_a_batch_and_is_read() {
     );
     assert_eq!(
         readings,
-        ["row 0.0: [12]"],
-        "10 and one for each of 2 + 3 + 3 runs"
+        ["row 0.0: [d]"],
+        "10 and one for each of the batch's 3 runs'"
     );
 }
 
@@ -87,7 +88,10 @@ fn a_row_that_prepares_each_run_does_so_outside_the_stamps_and_has_no_batch() {
         "add",
         "work",
     ];
-    wanted.extend([each, "stamp", "add", "work", "stamp"].repeat(2));
+    let single = [each, "stamp", "add", "work", "stamp"];
+    wanted.extend(single);
+    wanted.push("poison out[0..+16]");
+    wanted.extend(single);
     wanted.extend([
         "finish",
         "finish",

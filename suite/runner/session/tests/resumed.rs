@@ -34,7 +34,7 @@ fn suite_of_fail() -> Suite {
     let mut suite = suite();
     let gate = Gate {
         expect: Expect::Pass,
-        ..suite.gates["hang_expected"].clone()
+        ..suite.gates["hang_expected_late"].clone()
     };
     suite.gates.insert("fail".into(), gate);
     suite.blocks.push(Block {

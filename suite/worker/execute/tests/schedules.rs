@@ -233,6 +233,7 @@ fn what_is_told_is_every_run_and_the_failure_before_the_search() {
     let mut failed = Vec::new();
     let record = executor.run_telling(&suite.case("g"), &mut |progress| match progress {
         Progress::Begins(schedule) => told.push(schedule),
+        Progress::Launches => panic!("no error is expected"),
         Progress::Failed(record) => failed.push((told.len(), record.clone())),
     });
     assert_eq!(told, *seen.borrow());
