@@ -14,7 +14,7 @@ use cuda_gates::image::{Code, Image, Signature, ptx};
 use cuda_gates::terms::{FindingKind, ImageKind, ReasonKind};
 
 use crate::codes;
-use crate::orders::Orders;
+use crate::injection::Plan;
 
 /// The code of a call that failed.
 pub(crate) type Answer<T = ()> = Result<T, u32>;
@@ -63,7 +63,7 @@ impl Machine {
     /// makes all calls that have a context.
     pub(crate) fn with<T>(act: impl FnOnce(&mut Self) -> T) -> T {
         thread_local! {
-            static MACHINE: RefCell<Machine> = RefCell::new(Machine::new(Orders::get().cards));
+            static MACHINE: RefCell<Machine> = RefCell::new(Machine::new(Plan::get().cards));
         }
         MACHINE.with_borrow_mut(act)
     }
@@ -83,7 +83,7 @@ impl Machine {
             Ok(module) => module,
             Err(error) => return (Err(codes::INVALID_PTX), format!("ptxas fatal: {error}")),
         };
-        let (newest, asked) = (newest_ptx(Orders::get().cuda), module.version);
+        let (newest, asked) = (newest_ptx(Plan::get().cuda), module.version);
         if asked > newest {
             let words = format!(
                 "ptxas fatal: unsupported .version {}.{}; current version is '{}.{}'",
@@ -189,9 +189,9 @@ impl Card {
         }
         let used = self.used_bytes.saturating_add(len);
         if used
-            > Orders::get()
+            > Plan::get()
                 .memory_bytes
-                .saturating_sub(Orders::get().taken_bytes)
+                .saturating_sub(Plan::get().taken_bytes)
         {
             return Err(codes::OUT_OF_MEMORY);
         }

@@ -8,10 +8,10 @@ fn data(name: &str) -> String {
     folder.join(name).to_str().unwrap().to_owned()
 }
 
-fn run(device: &str, orders: &str, suite: &str) -> Ran {
+fn run(device: &str, faults: &str, suite: &str) -> Ran {
     let (specs, kernels) = (data("specs"), data("kernels"));
     let choices = ["--timeout", "3", "--specs", &specs, "--kernels", &kernels];
-    Place::new(THREE).run_on(device, orders, &[&choices[..], &[suite]].concat())
+    Place::new(THREE).run_on(device, faults, &[&choices[..], &[suite]].concat())
 }
 
 /// `outcome`, or `outcome kind`, of each case that is no good one, by its gate.
