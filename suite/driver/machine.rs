@@ -6,9 +6,10 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
+use std::io::Write;
 use std::time::Instant;
 
-use cuda_gates::device::sim::SimDevice;
+use cuda_gates::device::sim::{FailedAssertion, SimDevice};
 use cuda_gates::device::{Access, Argument, BufferId, Device, Launch, ModuleId};
 use cuda_gates::image::{Code, Image, Signature, ptx};
 use cuda_gates::terms::{FindingKind, ImageKind, ReasonKind};
@@ -268,10 +269,39 @@ impl Card {
             _ if broken.is_some() => self.broken = broken,
             Ok(()) => {}
             Err(ReasonKind::Hang) => return None,
-            Err(ReasonKind::KernelFault) => self.broken = Some(codes::LAUNCH_FAILED),
+            Err(ReasonKind::KernelFault) => {
+                let failed = self.sim.failed_assertions();
+                print(failed);
+                self.broken = Some(match failed {
+                    [] => codes::LAUNCH_FAILED,
+                    _ => codes::ASSERT,
+                });
+            }
             Err(_) => return Some(Err(codes::INVALID_VALUE)),
         }
         Some(Ok(()))
+    }
+}
+
+/// Prints a line for each thread, as CUDA does.
+fn print(failed: &[FailedAssertion]) {
+    let mut stderr = std::io::stderr().lock();
+    for FailedAssertion {
+        assertion,
+        block: [bx, by, bz],
+        thread: [x, y, z],
+    } in failed
+    {
+        let unknown = || "?".to_owned();
+        let (file, line) = assertion.place.clone().unwrap_or_else(|| (unknown(), 0));
+        let function = assertion.function.clone().unwrap_or_else(unknown);
+        let message = assertion.message.clone().unwrap_or_else(unknown);
+        // A process without a stderr has nobody to tell.
+        let _ = writeln!(
+            stderr,
+            "{file}:{line}: {function}: block: [{bx},{by},{bz}], thread: [{x},{y},{z}] \
+             Assertion `{message}` failed."
+        );
     }
 }
 

@@ -129,11 +129,17 @@ impl Ran {
         outcomes(self.report())
     }
 
+    /// The first case of a gate.
+    #[track_caller]
+    fn case(&self, gate: &str) -> &Value {
+        let cases = self.report()["cases"].as_array().unwrap();
+        cases.iter().find(|case| case["gate"] == gate).unwrap()
+    }
+
     /// `kind: message` of a gate's case.
     #[track_caller]
     fn reason(&self, gate: &str) -> String {
-        let cases = self.report()["cases"].as_array().unwrap();
-        let case = cases.iter().find(|case| case["gate"] == gate).unwrap();
+        let case = self.case(gate);
         let text = |key: &str| case["reason"][key].as_str().unwrap_or_default().to_owned();
         format!("{}: {}", text("kind"), text("message"))
     }

@@ -56,6 +56,13 @@ fn fifty_good_cases_pass_around_faulty_kernels_of_a_card() {
             ("asserts", "error kernel fault"),
         ],
     );
+    let reason = ran.reason("asserts");
+    let gave = "cuStreamSynchronize gave CUDA_ERROR_ASSERT";
+    assert!(reason.contains(gave), "{reason}");
+    let words = "mixed.cu:59: copy_asserts: block: [1,0,0], thread: [248,0,0] Assertion `first() != n / 2` failed.";
+    let said = &ran.case("asserts")["reported"]["stderr"];
+    assert!(said.as_str().is_some_and(|s| s.contains(words)), "{said}");
+    assert!(ran.reason("traps").contains("CUDA_ERROR_LAUNCH_FAILED"));
     // One deadline, and as much as a busy machine needs for all the rest.
     assert!(clock.elapsed() < Duration::from_secs(60));
 }
