@@ -1,5 +1,7 @@
 //! Known failures are waived, case by case.
 
+use std::collections::HashMap;
+
 use crate::outcome::Reason;
 use crate::report::record::{CaseRecord, CaseWaiver, DeviceRecord};
 use crate::spec::waivers::{OnDevice, Waiver, Waivers};
@@ -53,21 +55,31 @@ pub(super) fn waive(waivers: &Waivers, device: OnDevice<'_>, today: &str, record
     }
 }
 
-/// The waiver that waived a case of this run; none where the case was not waived.
-pub(super) fn waiver_of<'w>(
+/// Of the cases that were waived, by name, the waiver that did it.
+pub(super) fn waived_by<'r, 'w>(
     waivers: &'w Waivers,
     device: OnDevice<'_>,
     today: &str,
-    record: &CaseRecord,
-) -> Option<&'w Waiver> {
-    let told = record.waiver.as_ref()?;
-    let same = |waiver: &&Waiver| {
-        (&waiver.cases, &waiver.reason, &waiver.link) == (&told.cases, &told.reason, &told.link)
-            && waiver.expires == told.expires
+    records: &'r [CaseRecord],
+) -> HashMap<&'r str, &'w Waiver> {
+    let mut by_pattern: HashMap<&str, Vec<&Waiver>> = HashMap::new();
+    for waiver in &waivers.entries {
+        by_pattern.entry(&waiver.cases).or_default().push(waiver);
+    }
+    let waiver = |told: &CaseWaiver| {
+        let entries = by_pattern.get(told.cases.as_str())?.iter();
+        let mut same = entries.filter(|waiver| {
+            (&waiver.reason, &waiver.link, &waiver.expires)
+                == (&told.reason, &told.link, &told.expires)
+        });
+        // Entries may differ in their cards and drivers alone.
+        same.find(|waiver| waiver.holds(device, today)).copied()
     };
-    // Entries may differ in their cards and drivers alone.
-    let holds = |waiver: &&Waiver| waiver.holds(device, today);
-    waivers.entries.iter().filter(same).find(holds)
+    let waived = records.iter().filter_map(|record| {
+        let told = record.waiver.as_ref()?;
+        Some((record.id.as_str(), waiver(told)?))
+    });
+    waived.collect()
 }
 
 #[cfg(test)]

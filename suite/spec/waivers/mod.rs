@@ -11,6 +11,7 @@
 //!     expires: 2027-01-31
 //! ```
 
+mod by_case;
 mod decode;
 mod pattern;
 mod version;
@@ -21,6 +22,7 @@ use super::model::Place;
 use super::problem::{Problem, SpecErrors};
 use super::{beside, sha256};
 
+pub use by_case::ByCase;
 pub use version::{Drivers, Version};
 
 /// Its name in a folder of suites, of which it is none.
@@ -109,12 +111,9 @@ impl Waivers {
     }
 
     /// What is wrong with waivers whatever ran: those past their day, and those whose pattern is no case's of `ids`.
-    pub fn stale<'i>(
-        &self,
-        today: &str,
-        ids: impl Iterator<Item = &'i str> + Clone,
-    ) -> Vec<Stale<'_>> {
-        let unmatched = |waiver: &&Waiver| !ids.clone().any(|id| waiver.names(id));
+    pub fn stale<'i>(&self, today: &str, ids: impl Iterator<Item = &'i str>) -> Vec<Stale<'_>> {
+        let ids = ByCase::new(ids.map(|id| (id, ())));
+        let unmatched = |waiver: &&Waiver| ids.named_by(waiver).next().is_none();
         let expired = self.entries.iter().filter(|w| w.is_expired(today));
         let expired = expired.map(|waiver| Stale {
             waiver,
