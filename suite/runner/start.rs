@@ -22,7 +22,7 @@ use crate::archive::{Store, Unfinished};
 use crate::report::record::ChoicesRecord;
 use crate::report::summary_text;
 use crate::terms::DeviceKind;
-use crate::worker::{Address, Launch, Pool, WorkerConfig, census};
+use crate::worker::{Address, Launch, Pool, WorkerConfig, enumerate_devices};
 
 /// Columns of the summary where nothing says how wide the terminal is.
 const WIDTH: usize = 100;
@@ -184,7 +184,7 @@ impl Start<'_> {
         if self.options.device != DeviceChoice::All {
             return self.one();
         }
-        let cards = census().map_err(|fault| {
+        let cards = enumerate_devices().map_err(|fault| {
             complain(&format!("error: {}", fault.reason));
             Verdict::Environment
         })?;
