@@ -22,6 +22,8 @@ use super::model::Place;
 use super::problem::{Problem, SpecErrors};
 use super::{beside, sha256};
 
+use pattern::Pattern;
+
 pub use by_case::ByCase;
 pub use version::{Drivers, Version};
 
@@ -156,7 +158,7 @@ impl Stale<'_> {
 impl Waiver {
     /// Whether it names this case.
     pub fn names(&self, id: &str) -> bool {
-        pattern::matches(&self.cases, id)
+        Pattern::new(&self.cases).matches(id)
     }
 
     /// Past its last day. `today`: `2026-11-30`.
@@ -166,7 +168,11 @@ impl Waiver {
 
     /// Whether it is for this device and holds on this day.
     pub fn holds(&self, device: OnDevice<'_>, today: &str) -> bool {
-        let is_card = |card: &str| self.cards.iter().any(|name| pattern::matches(name, card));
+        let is_card = |card: &str| {
+            self.cards
+                .iter()
+                .any(|name| Pattern::new(name).matches(card))
+        };
         !self.is_expired(today)
             && device.card.is_some_and(is_card)
             && self.drivers.contain(device.driver)
