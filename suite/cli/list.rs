@@ -6,7 +6,7 @@ use super::args::Format;
 use super::output::{self, Answer, Outcome};
 use crate::runner::PlannedCase;
 use crate::spec::model::AxisValue;
-use crate::spec::waivers::{Waiver, Waivers};
+use crate::spec::waivers::{ByCase, Waiver, Waivers};
 
 /// Exit code when nothing is selected, as of a run.
 const NOTHING: u8 = 4;
@@ -23,7 +23,9 @@ pub(super) fn list(
         Format::Json => {
             let mut document = json!({"schema": "cuda-gates.list/1.0"});
             document["run"] = heading;
-            document["cases"] = cases.iter().map(|case| as_json(case, waivers)).collect();
+            let waivers = waivers_of(cases, waivers);
+            let both = cases.iter().zip(&waivers);
+            document["cases"] = both.map(|(case, waivers)| as_json(case, waivers)).collect();
             output::json(&document)
         }
         Format::Text => {
@@ -35,19 +37,28 @@ pub(super) fn list(
     Ok(Answer { code, ..answer })
 }
 
-fn as_json(planned: &PlannedCase, waivers: &Waivers) -> serde_json::Value {
+/// Of each case the waivers that name it, in the file's order. Whether one holds here is known once a device is open.
+fn waivers_of<'w>(cases: &[PlannedCase], waivers: &'w Waivers) -> Vec<Vec<&'w Waiver>> {
+    let numbers = cases.iter().enumerate();
+    let numbers = ByCase::new(numbers.map(|(number, planned)| (planned.case.id.as_str(), number)));
+    let mut of = vec![Vec::new(); cases.len()];
+    for waiver in &waivers.entries {
+        numbers
+            .named_by(waiver)
+            .for_each(|number| of[number].push(waiver));
+    }
+    of
+}
+
+fn as_json(planned: &PlannedCase, waivers: &[&Waiver]) -> serde_json::Value {
     let case = &planned.case;
     let params: serde_json::Map<String, serde_json::Value> = case
         .params
         .iter()
         .map(|(axis, value)| (axis.clone(), axis_json(value)))
         .collect();
-    // Whether one holds here is known once a device is open.
-    let waivers = waivers
-        .entries
-        .iter()
-        .filter(|waiver| waiver.names(&case.id));
-    let waivers: Vec<serde_json::Value> = waivers.map(waiver_json).collect();
+    let waivers: Vec<serde_json::Value> =
+        waivers.iter().map(|waiver| waiver_json(waiver)).collect();
     json!({
         "id": case.id,
         "suite": case.suite,

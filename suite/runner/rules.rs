@@ -12,7 +12,7 @@ use crate::report::record::{
     BETWEEN_CASES, CaseRecord, HealthRecord, RunProblem, RunRule, WaiverRecord, WaiverState,
 };
 use crate::spec::model::Suite;
-use crate::spec::waivers::{OnDevice, Waiver, Waivers};
+use crate::spec::waivers::{ByCase, OnDevice, Waiver, Waivers};
 use crate::terms::{DeviceKind, Outcome, ReasonKind};
 
 /// Fields of a card that stay what they are while it runs.
@@ -45,23 +45,19 @@ struct Counts {
 }
 
 /// Names of cases, by which waivers are judged.
-struct Names {
+struct Names<'n> {
     /// Of all profiles and images.
-    every: Vec<String>,
+    every: ByCase<'n, ()>,
     /// Of the device's default profile and images.
-    usual: Vec<String>,
+    usual: ByCase<'n, &'n str>,
 }
 
-impl Names {
-    /// Suites that cannot be expanded have no run, and no names.
-    fn of(suites: &[Suite], kind: DeviceKind) -> Self {
-        let usual = case::expand(suites, default_profile(kind), &default_images(kind));
-        let usual = usual.unwrap_or_default().into_iter();
-        Self {
-            every: case::every(suites).unwrap_or_default(),
-            usual: usual.map(|case| case.id).collect(),
-        }
-    }
+/// The results of a run, as waivers are held against them.
+struct Results<'r> {
+    all: ByCase<'r, &'r CaseRecord>,
+    waived_by: HashMap<&'r str, &'r Waiver>,
+    /// Cases that would have shown their failure.
+    judged: HashSet<&'r str>,
 }
 
 impl Whole<'_> {
@@ -70,19 +66,43 @@ impl Whole<'_> {
         if self.waivers.entries.is_empty() {
             return Vec::new();
         }
-        let names = Names::of(self.suites, self.kind);
+        // Suites that cannot be expanded have no run, and no names.
+        let every = case::every(self.suites).unwrap_or_default();
+        let (profile, images) = (default_profile(self.kind), default_images(self.kind));
+        let usual = case::expand(self.suites, profile, &images).unwrap_or_default();
+        let names = Names {
+            every: ByCase::new(every.iter().map(|id| (id.as_str(), ()))),
+            usual: ByCase::new(
+                usual
+                    .iter()
+                    .map(|case| (case.id.as_str(), case.id.as_str())),
+            ),
+        };
+        let results = self.results();
         let entries = self.waivers.entries.iter();
-        entries.map(|waiver| self.waiver(waiver, &names)).collect()
+        entries
+            .map(|waiver| self.waiver(waiver, &names, &results))
+            .collect()
     }
 
-    fn waiver(&self, waiver: &Waiver, names: &Names) -> WaiverRecord {
+    fn results(&self) -> Results<'_> {
+        let records = self.records.iter();
+        let judged = records.clone().filter(|record| could_fail(record));
+        Results {
+            all: ByCase::new(records.map(|record| (record.id.as_str(), record))),
+            waived_by: waiving::waived_by(self.waivers, self.device, self.today, self.records),
+            judged: judged.map(|record| record.id.as_str()).collect(),
+        }
+    }
+
+    fn waiver(&self, waiver: &Waiver, names: &Names<'_>, results: &Results<'_>) -> WaiverRecord {
         let Counts {
             waived,
             others,
             passed,
             otherwise,
-        } = self.counts(waiver);
-        let state = if !names.every.iter().any(|id| waiver.names(id)) {
+        } = results.counts(waiver);
+        let state = if names.every.named_by(waiver).next().is_none() {
             WaiverState::Unmatched
         } else if waiver.is_expired(self.today) {
             WaiverState::Expired
@@ -96,7 +116,7 @@ impl Whole<'_> {
             WaiverState::NotRun
         } else if waiver.intermittent {
             WaiverState::Quiet
-        } else if self.judged_all(waiver, &names.usual) {
+        } else if results.has_all(waiver, names) {
             WaiverState::Unneeded
         } else {
             WaiverState::NotSeen
@@ -115,60 +135,32 @@ impl Whole<'_> {
         }
     }
 
-    fn counts(&self, waiver: &Waiver) -> Counts {
-        let mut counts = Counts::default();
-        for record in self
-            .records
-            .iter()
-            .filter(|record| waiver.names(&record.id))
-        {
-            match record.outcome {
-                Outcome::Waived if self.waived_by(waiver, record) => counts.waived += 1,
-                Outcome::Waived => counts.others += 1,
-                Outcome::Pass => counts.passed += 1,
-                Outcome::Fail => counts.otherwise += 1,
-                Outcome::Error if ran(record) => counts.otherwise += 1,
-                Outcome::Error | Outcome::Skip => {}
-            }
-        }
-        counts
-    }
-
-    fn waived_by(&self, waiver: &Waiver, record: &CaseRecord) -> bool {
-        let by = waiving::waiver_of(self.waivers, self.device, self.today, record);
-        by.is_some_and(|by| std::ptr::eq(by, waiver))
-    }
-
-    /// Whether the run had every case of the waiver that the device's default profile and images have, and at least
-    /// one: what fails with another size or image alone needs its waiver still.
-    fn judged_all(&self, waiver: &Waiver, usual: &[String]) -> bool {
-        let had: HashSet<&str> = self
-            .records
-            .iter()
-            .filter(|record| could_fail(record))
-            .map(|record| record.id.as_str())
-            .collect();
-        let mut named = usual.iter().filter(|id| waiver.names(id)).peekable();
-        named.peek().is_some() && named.all(|id| had.contains(id.as_str()))
-    }
-
     /// Every rule that the run broke. `told`: what became of its waivers.
     pub(super) fn problems(&self, told: &[WaiverRecord]) -> Vec<RunProblem> {
         let mut problems = self.must_run();
+        if told.is_empty() {
+            return problems;
+        }
+        let results = self.results();
         let both = self.waivers.entries.iter().zip(told);
-        problems.extend(both.filter_map(|(waiver, told)| self.outlived(waiver, told)));
+        problems.extend(both.filter_map(|(waiver, told)| self.outlived(waiver, told, &results)));
         problems
     }
 
     /// A waiver that is to be taken out or mended.
-    fn outlived(&self, waiver: &Waiver, told: &WaiverRecord) -> Option<RunProblem> {
+    fn outlived(
+        &self,
+        waiver: &Waiver,
+        told: &WaiverRecord,
+        results: &Results<'_>,
+    ) -> Option<RunProblem> {
         let stale = |expired| crate::spec::waivers::Stale { waiver, expired };
         let problem = match told.state {
             WaiverState::Expired => stale(true).problem(self.waivers),
             WaiverState::Unmatched => stale(false).problem(self.waivers),
             WaiverState::Unneeded => {
                 let (cases, passed) = (&waiver.cases, told.passed);
-                let each = match (self.counts(waiver).others, passed) {
+                let each = match (results.counts(waiver).others, passed) {
                     (0, 1) => "its case passed".to_owned(),
                     (0, _) => "all of its cases passed".to_owned(),
                     (others, _) => format!(
@@ -215,6 +207,34 @@ impl Whole<'_> {
             }
         }
         problems
+    }
+}
+
+impl Results<'_> {
+    fn counts(&self, waiver: &Waiver) -> Counts {
+        let by_it = |record: &CaseRecord| {
+            let by = self.waived_by.get(record.id.as_str());
+            by.is_some_and(|by| std::ptr::eq(*by, waiver))
+        };
+        let mut counts = Counts::default();
+        for record in self.all.named_by(waiver) {
+            match record.outcome {
+                Outcome::Waived if by_it(record) => counts.waived += 1,
+                Outcome::Waived => counts.others += 1,
+                Outcome::Pass => counts.passed += 1,
+                Outcome::Fail => counts.otherwise += 1,
+                Outcome::Error if ran(record) => counts.otherwise += 1,
+                Outcome::Error | Outcome::Skip => {}
+            }
+        }
+        counts
+    }
+
+    /// Whether the run had every case of the waiver that the device's default profile and images have, and at least
+    /// one: what fails with another size or image alone needs its waiver still.
+    fn has_all(&self, waiver: &Waiver, names: &Names<'_>) -> bool {
+        let mut named = names.usual.named_by(waiver).peekable();
+        named.peek().is_some() && named.all(|id| self.judged.contains(id))
     }
 }
 

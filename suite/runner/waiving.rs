@@ -1,5 +1,7 @@
 //! Known failures are waived, case by case.
 
+use std::collections::HashMap;
+
 use crate::outcome::Reason;
 use crate::report::record::{CaseRecord, CaseWaiver, DeviceRecord, HealthRecord};
 use crate::spec::waivers::{FailureKind, OnDevice, Waiver, Waivers};
@@ -28,16 +30,16 @@ pub(super) fn unjudged_for(reason: &Reason) -> bool {
     matches!(reason.kind, ReasonKind::Environment | ReasonKind::Setup)
 }
 
-/// How a case failed: each kind of finding, or the error's kind. None where nothing was judged, and where the card
+/// How a case failed that ended, or was before it was waived, in this: each kind of finding, or the error's kind. None where nothing was judged, and where the card
 /// suffered meanwhile: a broken card is no known failure of a case.
-fn failure(record: &CaseRecord) -> Option<Vec<FailureKind>> {
+fn failure(record: &CaseRecord, outcome: Outcome) -> Option<Vec<FailureKind>> {
     let suffered = |health: &HealthRecord| !health.broken().is_empty();
     if record.health.as_ref().is_some_and(suffered) {
         return None;
     }
     let found = record.findings.iter().map(|finding| finding.kind);
     let found = found.filter(|kind| !kind.is_note()).map(FailureKind::Found);
-    match (record.outcome, &record.reason) {
+    match (outcome, &record.reason) {
         (Outcome::Fail, _) => Some(found.collect()),
         (Outcome::Error, Some(reason)) if !unjudged_for(reason) => {
             Some(vec![FailureKind::Ended(reason.kind)])
@@ -49,14 +51,12 @@ fn failure(record: &CaseRecord) -> Option<Vec<FailureKind>> {
 /// Waives a failure or an error by the first waiver that names the case and all that it did, and holds here. Where
 /// nothing was judged, nothing is waived. Findings and reason stay.
 pub(super) fn waive(waivers: &Waivers, device: OnDevice<'_>, today: &str, record: &mut CaseRecord) {
-    let Some(kinds) = failure(record) else {
+    let Some(kinds) = failure(record, record.outcome) else {
         return;
     };
     let mut entries = waivers.entries.iter();
     let found = entries.find(|waiver| {
-        waiver.names(&record.id)
-            && waiver.holds(device, today)
-            && waiver.covers(&kinds)
+        waiver.names(&record.id) && waiver.holds(device, today) && waiver.covers(&kinds)
     });
     if let Some(waiver) = found {
         record.waiver = Some(CaseWaiver {
@@ -70,21 +70,33 @@ pub(super) fn waive(waivers: &Waivers, device: OnDevice<'_>, today: &str, record
     }
 }
 
-/// The waiver that waived a case of this run; none where the case was not waived.
-pub(super) fn waiver_of<'w>(
+/// Of the cases that were waived, by name, the waiver that did it.
+pub(super) fn waived_by<'r, 'w>(
     waivers: &'w Waivers,
     device: OnDevice<'_>,
     today: &str,
-    record: &CaseRecord,
-) -> Option<&'w Waiver> {
-    let told = record.waiver.as_ref()?;
-    let same = |waiver: &&Waiver| {
-        (&waiver.cases, &waiver.reason, &waiver.link) == (&told.cases, &told.reason, &told.link)
-            && waiver.expires == told.expires
+    records: &'r [CaseRecord],
+) -> HashMap<&'r str, &'w Waiver> {
+    let mut by_pattern: HashMap<&str, Vec<&Waiver>> = HashMap::new();
+    for waiver in &waivers.entries {
+        by_pattern.entry(&waiver.cases).or_default().push(waiver);
+    }
+    let waiver = |record: &CaseRecord, told: &CaseWaiver| {
+        let failure = failure(record, told.waives).unwrap_or_default();
+        let entries = by_pattern.get(told.cases.as_str())?.iter();
+        let mut same = entries.filter(|waiver| {
+            (&waiver.reason, &waiver.link, &waiver.expires)
+                == (&told.reason, &told.link, &told.expires)
+        });
+        // Entries may differ in their cards, drivers and kinds alone.
+        same.find(|waiver| waiver.holds(device, today) && waiver.covers(&failure))
+            .copied()
     };
-    // Entries may differ in their cards and drivers alone.
-    let holds = |waiver: &&Waiver| waiver.holds(device, today);
-    waivers.entries.iter().filter(same).find(holds)
+    let waived = records.iter().filter_map(|record| {
+        let told = record.waiver.as_ref()?;
+        Some((record.id.as_str(), waiver(record, told)?))
+    });
+    waived.collect()
 }
 
 #[cfg(test)]

@@ -18,8 +18,8 @@
 //! ```
 
 mod capture;
-mod census;
 mod child;
+mod enumerate;
 mod environment;
 pub mod execute;
 mod memory;
@@ -45,7 +45,7 @@ use crate::report::record::CaseRecord;
 use execute::Tell;
 
 pub use capture::Output;
-pub use census::census;
+pub use enumerate::enumerate_devices;
 pub use environment::cleared;
 pub use open::{is_asked_for, work};
 pub use pool::Pool;

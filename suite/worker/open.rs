@@ -2,7 +2,7 @@
 
 use super::execute::{Executor, Tell};
 use super::sources;
-use super::{Address, Execute, WORKER_ARGUMENT, WorkerConfig, census, memory, serve};
+use super::{Address, Execute, WORKER_ARGUMENT, WorkerConfig, enumerate, memory, serve};
 use crate::case;
 use crate::device::cuda::{CudaDevice, Select};
 use crate::device::sim::SimDevice;
@@ -20,8 +20,8 @@ pub fn is_asked_for() -> bool {
 
 /// The main function of a worker.
 pub fn work() -> ! {
-    if census::is_asked_for() {
-        census::count()
+    if enumerate::is_asked_for() {
+        enumerate::list()
     }
     serve(Worker::open)
 }

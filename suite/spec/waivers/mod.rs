@@ -12,6 +12,7 @@
 //!     expires: 2027-01-31
 //! ```
 
+mod by_case;
 mod decode;
 mod pattern;
 mod version;
@@ -23,6 +24,9 @@ use super::problem::{Problem, SpecErrors};
 use super::{beside, sha256};
 use crate::terms::{FindingKind, ReasonKind};
 
+use pattern::Pattern;
+
+pub use by_case::ByCase;
 pub use version::{Drivers, Version};
 
 /// Its name in a folder of suites, of which it is none.
@@ -137,12 +141,9 @@ impl Waivers {
     }
 
     /// What is wrong with waivers whatever ran: those past their day, and those whose pattern is no case's of `ids`.
-    pub fn stale<'i>(
-        &self,
-        today: &str,
-        ids: impl Iterator<Item = &'i str> + Clone,
-    ) -> Vec<Stale<'_>> {
-        let unmatched = |waiver: &&Waiver| !ids.clone().any(|id| waiver.names(id));
+    pub fn stale<'i>(&self, today: &str, ids: impl Iterator<Item = &'i str>) -> Vec<Stale<'_>> {
+        let ids = ByCase::new(ids.map(|id| (id, ())));
+        let unmatched = |waiver: &&Waiver| ids.named_by(waiver).next().is_none();
         let expired = self.entries.iter().filter(|w| w.is_expired(today));
         let expired = expired.map(|waiver| Stale {
             waiver,
@@ -185,17 +186,14 @@ impl Stale<'_> {
 impl Waiver {
     /// Whether it names this case.
     pub fn names(&self, id: &str) -> bool {
-        pattern::matches(&self.cases, id)
+        Pattern::new(&self.cases).matches(id)
     }
 
     /// Whether it is for all that a case did.
     pub fn covers(&self, failure: &[FailureKind]) -> bool {
-        let by_default =
-            |kind: &FailureKind| matches!(kind, FailureKind::Found(kind) if *kind != FindingKind::Health);
+        let by_default = |kind: &FailureKind| matches!(kind, FailureKind::Found(kind) if *kind != FindingKind::Health);
         match &self.kinds {
-            Some(kinds) => {
-                !failure.is_empty() && failure.iter().all(|kind| kinds.contains(kind))
-            }
+            Some(kinds) => !failure.is_empty() && failure.iter().all(|kind| kinds.contains(kind)),
             None => failure.iter().all(by_default),
         }
     }
@@ -207,7 +205,11 @@ impl Waiver {
 
     /// Whether it is for this device and holds on this day.
     pub fn holds(&self, device: OnDevice<'_>, today: &str) -> bool {
-        let is_card = |card: &str| self.cards.iter().any(|name| pattern::matches(name, card));
+        let is_card = |card: &str| {
+            self.cards
+                .iter()
+                .any(|name| Pattern::new(name).matches(card))
+        };
         !self.is_expired(today)
             && device.card.is_some_and(is_card)
             && self.drivers.contain(device.driver)

@@ -1,5 +1,7 @@
 //! The file of waivers: what it says, and what is told of a wrong one.
 
+use std::time::Instant;
+
 use super::*;
 
 const GOOD: &str = "version: 1
@@ -81,6 +83,64 @@ fn expired_and_unmatched_waivers_are_told_at_their_places() {
     );
     let all = [ids[0], "lookback::exact::n=1::jit"];
     assert_eq!(waivers.stale("2026-01-01", all.iter().copied()), []);
+}
+
+/// Waivers of one case, of a beginning, and of an end, some of nothing; with the cases.
+fn many(count: usize) -> (Waivers, Vec<String>) {
+    let one = waivers().entries[0].clone();
+    let mut many = Waivers::default();
+    let mut ids = Vec::new();
+    for number in 0..count {
+        let (suite, gate) = (number % 7, number % 5);
+        let case = format!("suite_{suite}::gate_{gate}::keep=128::n={number}");
+        let mut waiver = one.clone();
+        waiver.place.line = number;
+        waiver.cases = match number % 9 {
+            0 => format!("{case}::jit"),
+            1 => format!("{case}::*"),
+            2 => format!("suite_{suite}::*::n={number}::jit"),
+            3 => format!("{case}::sass"),
+            4 => format!("suite_{suite}::gate_{gate}::kept=128::n={number}::*"),
+            5 => format!("suite_{suite}::*::n={number}::sass"),
+            6 => format!("{case}x::jit"),
+            7 => format!("nothing::{number}*"),
+            _ => format!("suite_{suite}::*keep=128*n={number}*jit"),
+        };
+        many.entries.push(waiver);
+        ids.push(format!("{case}::jit"));
+    }
+    (many, ids)
+}
+
+/// The waivers without cases, found by asking each of each, and how long that took beside [`Waivers::stale`].
+#[track_caller]
+fn stale_as_by_asking_each_of_each(count: usize) {
+    let (waivers, ids) = many(count);
+    let clock = Instant::now();
+    let each = waivers.entries.iter();
+    let each: Vec<Place> = each
+        .filter(|waiver| !ids.iter().any(|id| waiver.names(id)))
+        .map(Waiver::place)
+        .collect();
+    let asked = clock.elapsed();
+    assert!(each.len() > count / 3 && each.len() < count);
+    let clock = Instant::now();
+    let stale = waivers.stale("2026-11-30", ids.iter().map(String::as_str));
+    let found = clock.elapsed();
+    println!("{count} waivers of {count} cases: {asked:?} by asking each of each, {found:?}");
+    let stale: Vec<Place> = stale.iter().map(|stale| stale.waiver.place()).collect();
+    assert_eq!(stale, each);
+}
+
+#[test]
+fn waivers_without_cases_are_found_as_by_asking_each_of_each() {
+    stale_as_by_asking_each_of_each(1000);
+}
+
+#[test]
+#[ignore = "for its figures, by --nocapture"]
+fn ten_thousand_waivers_of_ten_thousand_cases() {
+    stale_as_by_asking_each_of_each(10_000);
 }
 
 #[test]

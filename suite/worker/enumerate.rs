@@ -1,4 +1,4 @@
-//! How many cards there are, asked in a process of its own: the one that owns the trials never initialises CUDA.
+//! Which cards there are, asked in a process of its own: the one that owns the trials never initialises CUDA.
 
 use std::io::{Read, Write};
 use std::process::{self, Command, Stdio};
@@ -9,18 +9,18 @@ use super::{WORKER_ARGUMENT, environment};
 use crate::device::{DeviceInfo, cuda};
 use crate::outcome::{Fault, Reason};
 
-/// The second argument that makes a worker count the cards and end.
+/// The second argument that makes a worker list the cards and end.
 const ARGUMENT: &str = "devices";
 const LIMIT: Duration = Duration::from_secs(60);
 const PAUSE: Duration = Duration::from_millis(5);
 
-type Counted = Result<Vec<DeviceInfo>, Reason>;
+type Listed = Result<Vec<DeviceInfo>, Reason>;
 
 /// Every card that CUDA shows, in its order.
 ///
 /// # Errors
 /// `environment`: what the driver says, or that it ended or held up the process which asked.
-pub fn census() -> Result<Vec<DeviceInfo>, Fault> {
+pub fn enumerate_devices() -> Result<Vec<DeviceInfo>, Fault> {
     let lost = |why: String| Fault::environment(format!("cannot list the CUDA devices: {why}"));
     let program = std::env::current_exe().map_err(|error| lost(error.to_string()))?;
     let mut command = Command::new(program);
@@ -51,25 +51,25 @@ pub fn census() -> Result<Vec<DeviceInfo>, Fault> {
         }
     };
     let text = answer.join().unwrap_or_default();
-    let counted: Counted = serde_json::from_str(&text)
+    let listed: Listed = serde_json::from_str(&text)
         .map_err(|_| lost(format!("the process that asked the driver ended: {status}")))?;
-    counted.map_err(|reason| Fault {
+    listed.map_err(|reason| Fault {
         reason,
         sticky: true,
     })
 }
 
-/// Whether this worker was started to count.
+/// Whether this worker was started to list the cards.
 pub(super) fn is_asked_for() -> bool {
     std::env::args_os()
         .nth(2)
         .is_some_and(|argument| argument == ARGUMENT)
 }
 
-/// The main function of a worker that counts.
-pub(super) fn count() -> ! {
-    let counted: Counted = cuda::enumerate().map_err(|fault| fault.reason);
-    let text = serde_json::to_string(&counted).unwrap_or_default();
+/// The main function of such a worker.
+pub(super) fn list() -> ! {
+    let listed: Listed = cuda::enumerate().map_err(|fault| fault.reason);
+    let text = serde_json::to_string(&listed).unwrap_or_default();
     let written = std::io::stdout().write_all(text.as_bytes());
     process::exit(i32::from(written.is_err()))
 }
