@@ -3,6 +3,9 @@
 
 use std::collections::BTreeSet;
 
+use cuda_gates::identity;
+use cuda_gates::worker::{NvmlLaunch, NvmlProcess};
+
 use super::troubled_cards::{findings, health};
 use super::*;
 
@@ -164,6 +167,30 @@ fn it_does_not_outlive_the_run() {
         };
         until("it outlives the run", &|| asking.iter().all(is_gone));
     }
+}
+
+/// What an answer costs beside NVML's own time: here there is none, or it is asked for a card that is not there.
+#[test]
+fn an_answer_comes_within_a_millisecond() {
+    let mut launch = NvmlLaunch::this_executable();
+    launch.program = env!("CARGO_BIN_EXE_cuda-gates").into();
+    let mut nvml = NvmlProcess::start(launch);
+    nvml.watch(Some("GPU-00000000-0000-0000-0000-000000000000"));
+    let reason = nvml.unavailable().unwrap_or_default().to_owned();
+    assert!(!reason.contains("its process"), "{reason}");
+    let mut took: Vec<Duration> = (0..1000)
+        .map(|_| {
+            let clock = Instant::now();
+            let reading = nvml.read();
+            let took = clock.elapsed();
+            assert_eq!(reading, identity::unread(&reason));
+            took
+        })
+        .collect();
+    took.sort_unstable();
+    let (median, late) = (took[500], took[990]);
+    println!("a reading: median {median:?}, 99 of 100 within {late:?}");
+    assert!(median < Duration::from_millis(1), "{median:?}");
 }
 
 #[test]

@@ -60,7 +60,7 @@ fn an_end_is_every_fields_reason() {
         ),
         (
             "read -r question; echo '\"bye\"' >&0; read -r never",
-            "the process that asks NVML sent what is no answer: `\"bye\"`: ",
+            "the process that asks NVML sent what is no answer: `\\\"bye\\\"`: ",
         ),
         (
             "read -r question; echo '{\"reading\":{}}' >&0; read -r never",
