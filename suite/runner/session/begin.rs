@@ -13,7 +13,7 @@ use crate::runner::verdict::Verdict;
 use crate::spec::model::Suite;
 use crate::spec::waivers::Waivers;
 use crate::terms::{DeviceKind, ReasonKind};
-use crate::worker::{NvmlLaunch, NvmlProcess, cleared};
+use crate::worker::{NvmlProcess, cleared};
 
 impl Session {
     /// Opens the device, reads who it is, and opens the run's folder.
@@ -107,7 +107,7 @@ impl Session {
     /// The process that knows the card; none for the simulated device.
     fn nvml(&self) -> Option<NvmlProcess> {
         let is_card = self.parts.chosen.kind() == DeviceKind::Cuda;
-        is_card.then(|| NvmlProcess::start(NvmlLaunch::this_executable()))
+        is_card.then(|| NvmlProcess::start(self.parts.nvml.clone()))
     }
 }
 
