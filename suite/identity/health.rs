@@ -11,12 +11,10 @@
 //! ```
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use nvml_wrapper::Nvml;
 use serde_json::{Value, json};
 
-use super::bounded::bounded;
 use super::nvml::{self, Card};
 use super::xid::XidWatch;
 use super::{Field, card};
@@ -66,20 +64,17 @@ pub struct Change {
 
 /// A card that is read again and again.
 pub struct HealthWatch {
-    card: Result<(&'static Nvml, Arc<Card<'static>>), String>,
+    card: Result<(&'static Nvml, Card<'static>), String>,
     xid: XidWatch,
 }
 
 impl HealthWatch {
     /// Never fails: what is out of reach says why, field by field.
     pub fn start(uuid: Option<&str>) -> Self {
-        let owned = uuid.map(str::to_owned);
-        let find = move || {
-            let session = nvml::session().map_err(|reason| reason.message.clone())?;
-            Ok((session, Arc::new(nvml::find(session, owned.as_deref())?)))
-        };
+        let session = nvml::session().map_err(|reason| reason.message.clone());
+        let card = session.and_then(|session| Ok((session, nvml::find(session, uuid)?)));
         Self {
-            card: bounded(find).and_then(|card| card),
+            card,
             xid: XidWatch::start(uuid),
         }
     }
@@ -90,14 +85,10 @@ impl HealthWatch {
     }
 
     pub fn read(&self) -> Reading {
-        let names = || COUNTS.iter().chain(CONDITIONS).copied();
-        let read = self.card.clone().and_then(|(session, card)| {
-            bounded(move || card::some(session, &card.device, names()))
-        });
-        read.unwrap_or_else(|reason| {
-            let unavailable = |name: &str| (name.to_owned(), Field::Unavailable(reason.clone()));
-            names().map(unavailable).collect()
-        })
+        match &self.card {
+            Ok((session, card)) => card::some(session, &card.device, names()),
+            Err(reason) => unread(reason),
+        }
     }
 
     /// Numbers of the Xid errors since the last call; waits so long for the first.
@@ -107,11 +98,16 @@ impl HealthWatch {
     pub fn xid_events(&mut self, wait_ms: u32) -> Result<Vec<Value>, String> {
         self.xid.poll(wait_ms)
     }
+}
 
-    /// All Xid errors since the start.
-    pub fn finish(self) -> Field {
-        self.xid.finish()
-    }
+/// A reading where nothing can be read.
+pub fn unread(reason: &str) -> Reading {
+    let unavailable = |name: &str| (name.to_owned(), Field::Unavailable(reason.to_owned()));
+    names().map(unavailable).collect()
+}
+
+fn names() -> impl Iterator<Item = &'static str> {
+    COUNTS.iter().chain(CONDITIONS).copied()
 }
 
 /// Counts that differ, slowdowns that are new, and any of these that was known and no longer is. A field that was not
@@ -225,13 +221,8 @@ mod tests {
         assert!(watch.unavailable().is_some_and(|reason| !reason.is_empty()));
         let reading = watch.read();
         assert_eq!(reading.len(), COUNTS.len() + CONDITIONS.len());
-        assert!(
-            reading
-                .values()
-                .all(|field| matches!(field, Field::Unavailable(_)))
-        );
+        assert_eq!(Some(reading), watch.unavailable().map(unread));
         assert!(watch.xid_events(0).is_err());
-        assert!(matches!(watch.finish(), Field::Unavailable(_)));
     }
 
     #[test]

@@ -2,7 +2,8 @@
 //!
 //! Owns: every name of nvml-wrapper (in `nvml`), the fields' names and units. May import `outcome`
 //! and `terms`. Every field is a value or the reason why there is none: on WSL, Jetson, MIG and vGPU
-//! many are missing, and without a driver all are.
+//! many are missing, and without a driver all are. NVML may end the process that asks it, or hold it
+//! up: whoever must live on asks in a process of its own.
 //!
 //! ```
 //! let identity = cuda_gates::identity::read(Some("GPU-00000000-0000-0000-0000-000000000000"));
@@ -12,10 +13,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::outcome::Reason;
-use crate::terms::ReasonKind;
+use serde::{Deserialize, Serialize};
 
-mod bounded;
+use crate::outcome::Reason;
+
 mod card;
 mod field;
 mod health;
@@ -24,11 +25,12 @@ mod nvml;
 mod xid;
 
 pub use field::Field;
-pub use health::{CONDITIONS, COUNTS, Change, HealthWatch, Reading, UNAVAILABLE, changes};
+pub use health::{CONDITIONS, COUNTS, Change, HealthWatch, Reading, UNAVAILABLE, changes, unread};
 pub use machine::{host, toolchain};
+pub use xid::XidLog;
 
 /// What NVML says at one time. Units are the last part of a field's name.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Identity {
     /// Of the kernel driver: `580.159.04`. Also without NVML, where `/proc` tells it.
     pub driver_version: Option<String>,
@@ -43,18 +45,16 @@ pub struct Identity {
 /// Reads driver and card. `uuid` is CUDA's ([`DeviceInfo::uuid`](crate::device::DeviceInfo::uuid)): indices differ
 /// between CUDA and NVML. Without one, a machine's only card is taken.
 ///
-/// Never fails: what is out of reach says why, field by field.
+/// Never fails: what is out of reach says why, field by field. NVML is loaded into this process.
 pub fn read(uuid: Option<&str>) -> Identity {
-    let owned = uuid.map(str::to_owned);
-    let ask = move || match nvml::session() {
-        Ok(session) => nvml::identity(session, owned.as_deref()),
-        Err(reason) => without_nvml(reason.clone()),
-    };
-    bounded::bounded(ask)
-        .unwrap_or_else(|silent| without_nvml(Reason::new(ReasonKind::Environment, silent)))
+    match nvml::session() {
+        Ok(session) => nvml::identity(session, uuid),
+        Err(reason) => unavailable(reason.clone()),
+    }
 }
 
-fn without_nvml(reason: Reason) -> Identity {
+/// What is known where NVML cannot be asked: every field is there, with this reason.
+pub fn unavailable(reason: Reason) -> Identity {
     let unavailable = |names: &[&str]| {
         let field = |name: &&str| {
             let why = Field::Unavailable(reason.message.clone());

@@ -22,10 +22,9 @@ fn without_nvml_every_field_says_why() {
     for field in identity.fields.values().chain(identity.live.values()) {
         assert_eq!(field, &Field::Unavailable(why.message.clone()));
     }
-    assert_eq!(
-        HealthWatch::start(None).finish(),
-        Field::Unavailable(why.message)
-    );
+    let mut watch = HealthWatch::start(None);
+    assert_eq!(watch.unavailable(), Some(why.message.as_str()));
+    assert_eq!(watch.xid_events(0), Err(why.message));
 }
 
 #[test]
@@ -102,7 +101,7 @@ fn a_cards_identity_is_that_of_the_cuda_device() {
             identity.driver_version,
             kernel_driver_version(Path::new("/proc"))
         );
-        println!("Xid: {:?}", HealthWatch::start(uuid).finish());
+        println!("Xid: {:?}", HealthWatch::start(uuid).xid_events(0));
     }
     let absent = read(Some("GPU-00000000-0000-0000-0000-000000000000"));
     assert!(

@@ -16,13 +16,13 @@ use super::verdict::Verdict;
 use super::{PlannedCase, waiving};
 use crate::archive::{self, ArchiveError, Loaded};
 use crate::expr::Engine;
-use crate::identity::{self, Field};
+use crate::identity::Field;
 use crate::report::record::{CaseRecord, Report, RunProblem, RunRule};
 use crate::report::{Facts, tables};
 use crate::spec::model::Expect;
 use crate::terms::{DeviceKind, Outcome, Profile};
-use crate::worker::Address;
 use crate::worker::execute::expected;
+use crate::worker::{Address, NvmlLaunch, NvmlProcess};
 
 /// Cases without a result that are told by name.
 const NAMES_MAX: usize = 3;
@@ -223,7 +223,7 @@ impl Closing<'_> {
         if self.kind != DeviceKind::Cuda || uuid.starts_with("redacted:") {
             return None;
         }
-        let now = identity::read(Some(&uuid));
+        let now = NvmlProcess::start(NvmlLaunch::this_executable()).identity(Some(&uuid));
         let is_there = |field: &Field| matches!(field, Field::Value(_));
         if !now.fields.get("uuid").is_some_and(is_there) {
             return None;

@@ -6,11 +6,12 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::check;
-use crate::identity::{self, CONDITIONS, COUNTS, Field, HealthWatch, Reading, UNAVAILABLE};
+use crate::identity::{self, CONDITIONS, COUNTS, Field, Identity, Reading, UNAVAILABLE};
 use crate::outcome::{Finding, Reason};
 use crate::report::record::{BETWEEN_CASES, CaseRecord, ChangeRecord, HealthRecord};
 use crate::spec::model::Expect;
 use crate::terms::{DeviceKind, FindingKind, Outcome, ReasonKind};
+use crate::worker::NvmlProcess;
 
 /// While cases pass a reading serves this long: thousands of short ones must not wait for NVML each.
 const SERVES: Duration = Duration::from_millis(250);
@@ -21,16 +22,17 @@ const XID: &str = "xid_events";
 
 /// Reads a card before and after its cases.
 pub(super) struct Monitor {
-    watch: HealthWatch,
+    nvml: NvmlProcess,
     last: Option<(Instant, Reading)>,
     /// What happened beside no case.
     between: HealthRecord,
 }
 
 impl Monitor {
-    pub(super) fn start(uuid: Option<&str>) -> Self {
+    pub(super) fn start(mut nvml: NvmlProcess, uuid: Option<&str>) -> Self {
+        nvml.watch(uuid);
         Self {
-            watch: HealthWatch::start(uuid),
+            nvml,
             last: None,
             between: HealthRecord::default(),
         }
@@ -38,7 +40,7 @@ impl Monitor {
 
     /// The card before a case; `exactly` now, or a moment ago. What happened before it is not the case's.
     pub(super) fn before(&mut self, exactly: bool) -> Reading {
-        let xid = match self.watch.xid_events(0) {
+        let xid = match self.nvml.xid_events(0) {
             Ok(numbers) => {
                 self.between.xid_events.extend(numbers);
                 Field::Value(Value::Array(Vec::new()))
@@ -56,7 +58,7 @@ impl Monitor {
 
     /// The card after a case. `counts`: told in full, for a gate that judges them.
     pub(super) fn after(&mut self, before: &Reading, exactly: bool, counts: bool) -> HealthRecord {
-        if let Some(reason) = self.watch.unavailable() {
+        if let Some(reason) = self.nvml.unavailable() {
             return HealthRecord {
                 unavailable: Some(reason.to_owned()),
                 ..HealthRecord::default()
@@ -64,24 +66,26 @@ impl Monitor {
         }
         let after = self.reading(exactly);
         let wait_ms = if exactly { XID_WAIT_MS } else { 0 };
-        let xid = self.watch.xid_events(wait_ms);
+        let xid = self.nvml.xid_events(wait_ms);
         record(before, after, xid, counts)
     }
 
-    /// Fields of the card after the run: all Xid errors since its start, and what happened beside no case.
-    pub(super) fn finish(mut self) -> BTreeMap<String, Field> {
+    /// The card after the run, and fields of it beside its own: all Xid errors since the start, and what happened
+    /// beside no case.
+    pub(super) fn finish(mut self, uuid: Option<&str>) -> (Identity, BTreeMap<String, Field>) {
         // What came after the last case.
         self.before(true);
         let between = told(&self.between).map(|told| (BETWEEN_CASES.to_owned(), told));
-        let xid = (XID.to_owned(), self.watch.finish());
-        between.into_iter().chain([xid]).collect()
+        let (identity, xid) = self.nvml.finish(uuid);
+        let fields = between.into_iter().chain([(XID.to_owned(), xid)]);
+        (identity, fields.collect())
     }
 
     fn reading(&mut self, exactly: bool) -> Reading {
         match &self.last {
             Some((at, reading)) if !exactly && at.elapsed() < SERVES => reading.clone(),
             _ => {
-                let reading = self.watch.read();
+                let reading = self.nvml.read();
                 self.last = Some((Instant::now(), reading.clone()));
                 reading
             }
@@ -215,6 +219,7 @@ fn unreadable(health: &HealthRecord) -> Option<String> {
 mod tests {
     use super::*;
     use crate::runner::blank::blank_record;
+    use crate::worker::NvmlLaunch;
 
     fn reading(ecc: Value, throttle: Value) -> Reading {
         let fields = [
@@ -380,12 +385,18 @@ mod tests {
 
     #[test]
     fn without_nvml_a_health_gate_says_so() {
-        let mut monitor = Monitor::start(Some("GPU-00000000-0000-0000-0000-000000000000"));
+        let nvml = NvmlProcess::start(NvmlLaunch {
+            program: "/bin/sh".into(),
+            arguments: vec!["-c".into(), "exit 3".into()],
+            limit: Duration::from_secs(60),
+        });
+        let mut monitor = Monitor::start(nvml, None);
         let before = monitor.before(true);
         let health = monitor.after(&before, true, true);
-        let reason = health.unavailable.clone().expect("there is no such card");
+        let reason = "environment: NVML ended its process: exit code 3";
+        assert_eq!(health.unavailable.as_deref(), Some(reason));
         let skipped = judged(&Expect::Pass, health);
         assert_eq!(skipped.outcome, Outcome::Skip);
-        assert!(skipped.reason.unwrap().message.contains(&reason));
+        assert!(skipped.reason.unwrap().message.contains(reason));
     }
 }

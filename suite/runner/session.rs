@@ -30,7 +30,7 @@ use crate::spec::model::{Check, Expect, Gate, Suite};
 use crate::spec::waivers::Waivers;
 use crate::terms::{ImageKind, Outcome, Profile, ReasonKind};
 use crate::worker::execute::expected;
-use crate::worker::{Answer, Output, Pool, Reached, Schedules};
+use crate::worker::{Answer, NvmlLaunch, Output, Pool, Reached, Schedules};
 
 pub(super) use begin::suite_record;
 
@@ -52,6 +52,8 @@ pub(super) struct Parts {
     pub joined: Option<String>,
     pub redact: bool,
     pub pool: Pool,
+    /// How NVML is asked about a card.
+    pub nvml: NvmlLaunch,
     pub schedules: Schedules,
     /// Puts the command together that runs a case again.
     pub repro: Repro,

@@ -22,7 +22,7 @@ use crate::archive::{Store, Unfinished};
 use crate::report::record::ChoicesRecord;
 use crate::report::summary_text;
 use crate::terms::DeviceKind;
-use crate::worker::{Address, Launch, Pool, WorkerConfig, enumerate_devices};
+use crate::worker::{Address, Launch, NvmlLaunch, Pool, WorkerConfig, enumerate_devices};
 
 /// Columns of the summary where nothing says how wide the terminal is.
 const WIDTH: usize = 100;
@@ -257,6 +257,7 @@ impl Start<'_> {
             redact: self.options.redact,
             schedules,
             pool: Pool::new(launch, threads),
+            nvml: NvmlLaunch::this_executable(),
             repro,
             // Of many cards each has a run of its own, which is resumed on that card.
             choices: self.choices.clone().map(|choices| ChoicesRecord {

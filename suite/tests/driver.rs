@@ -3,6 +3,7 @@
 
 mod faulty_driver;
 mod mixed_faults;
+mod nvml_process;
 mod troubled_cards;
 
 use std::fs;

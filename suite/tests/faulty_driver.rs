@@ -375,7 +375,7 @@ fn a_driver_that_hangs_at_its_start_ends_the_run_in_a_minute() {
     ] {
         let clock = Instant::now();
         let ran = Place::new(THREE).run_on(device, faults, &[]).ends(code);
-        let said = ran.stdout + &ran.stderr;
+        let said = format!("{}{}", ran.stdout, ran.stderr);
         assert!(said.contains(words), "{faults}: {said}");
         assert!(clock.elapsed() < Duration::from_secs(75), "{faults}");
     }

@@ -49,6 +49,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "device",
             "expr",
             "host",
+            "identity",
             "image",
             "input",
             "outcome",

@@ -3,7 +3,7 @@
 use super::*;
 
 /// `THREE`, its gates judging the card's health.
-fn health(expect: &str) -> String {
+pub fn health(expect: &str) -> String {
     THREE
         .replace(
             "check: exact, got: out, want: {copy: input}",
@@ -19,7 +19,7 @@ fn health(expect: &str) -> String {
         )
 }
 
-fn findings(ran: &Ran) -> Vec<String> {
+pub fn findings(ran: &Ran) -> Vec<String> {
     let findings = ran.report()["cases"][1]["findings"].as_array().unwrap();
     let message = |finding: &Value| finding["message"].as_str().unwrap().to_owned();
     findings.iter().map(message).collect()

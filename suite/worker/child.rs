@@ -1,36 +1,15 @@
-//! One live worker process: its socket, its output, its end.
+//! One live worker: the cases it is given, and what it tells of them.
 
-use std::io::{self, Read};
-use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::net::UnixStream;
-use std::os::unix::process::ExitStatusExt;
-use std::process::{Child, ChildStderr, ChildStdout, Command, ExitStatus, Stdio};
-use std::thread;
+use std::io;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-
-use super::capture::{Capture, Output};
-use super::protocol::{self, Inbox, Reply, Request};
+use super::capture::Output;
+use super::process::{Process, Silence};
+use super::protocol::{Reply, Request};
 use super::supervisor::Reached;
 use crate::device::sim::Schedule;
 use crate::report::record::CaseRecord;
-
-/// How long a worker may take to end by itself.
-const GOODBYE: Duration = Duration::from_secs(5);
-/// How long a killed one may take to be gone: a process inside the driver cannot be killed at once.
-const REAP: Duration = Duration::from_secs(10);
-
-/// Why no reply came.
-#[derive(Debug)]
-pub(super) enum Silence {
-    Deadline,
-    /// The worker closed its end; how it ended, where it did.
-    Ended(Option<ExitStatus>),
-    /// Something that is no message.
-    Garbage(String),
-    Io(io::Error),
-}
 
 /// How far a case has come.
 #[derive(Debug, Default)]
@@ -55,47 +34,25 @@ impl Told {
 
 /// A worker process. Dropping it ends it: kindly when it is idle, else by a kill.
 pub(super) struct Worker {
-    child: Child,
-    socket: UnixStream,
-    stdout: Option<ChildStdout>,
-    stderr: Option<ChildStderr>,
-    inbox: Inbox,
-    printed: Capture,
-    complained: Capture,
+    process: Process,
     /// What it has told of the case it is at.
     told: Told,
     /// No request is unanswered.
     idle: bool,
-    reaped: bool,
 }
 
 impl Worker {
-    pub(super) fn spawn(mut command: Command) -> io::Result<Self> {
-        let (socket, theirs) = UnixStream::pair()?;
-        let mut child = command
-            .stdin(Stdio::from(OwnedFd::from(theirs)))
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()?;
-        // `command` still holds their end of the socket: it must go, or the worker's end would never be seen.
-        drop(command);
+    pub(super) fn spawn(command: Command) -> io::Result<Self> {
         Ok(Self {
-            stdout: child.stdout.take(),
-            stderr: child.stderr.take(),
-            child,
-            socket,
-            inbox: Inbox::default(),
-            printed: Capture::default(),
-            complained: Capture::default(),
+            process: Process::spawn(command)?,
             told: Told::default(),
             idle: true,
-            reaped: false,
         })
     }
 
     /// Whether the process still runs.
     pub(super) fn alive(&mut self) -> bool {
-        matches!(self.child.try_wait(), Ok(None))
+        self.process.alive()
     }
 
     /// Sends a request and waits for its reply, taking up whatever the worker prints meanwhile. A run under another
@@ -103,15 +60,10 @@ impl Worker {
     pub(super) fn ask(&mut self, request: &Request, limit: Duration) -> Result<Reply, Silence> {
         self.idle = false;
         self.told = Told::default();
-        match protocol::send(&mut self.socket, request) {
-            Ok(()) => {}
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
-                return Err(Silence::Ended(self.wait(GOODBYE)));
-            }
-            Err(error) => return Err(Silence::Io(error)),
-        }
+        self.process.send(request)?;
         let reply = self.await_reply(limit)?;
-        self.drain().map_err(Silence::Io)?;
+        // A worker flushes before it answers, so this is all of the case's.
+        self.process.drain().map_err(Silence::Io)?;
         self.idle = true;
         Ok(reply)
     }
@@ -119,88 +71,14 @@ impl Worker {
     fn await_reply(&mut self, limit: Duration) -> Result<Reply, Silence> {
         let mut deadline = Instant::now() + limit;
         loop {
-            match self.inbox.next() {
-                Ok(Some(Reply::Begins { schedule })) => {
+            match self.process.receive(deadline)? {
+                Reply::Begins { schedule } => {
                     self.told.begins(schedule);
                     deadline = Instant::now() + limit;
-                    continue;
                 }
-                Ok(Some(Reply::Launches)) => {
-                    self.told.launched = true;
-                    continue;
-                }
-                Ok(Some(Reply::Failed { record })) => {
-                    self.told.failed = Some(record);
-                    continue;
-                }
-                Ok(Some(reply)) => return Ok(reply),
-                Ok(None) => {}
-                Err(garbage) => return Err(Silence::Garbage(garbage)),
-            }
-            let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return Err(Silence::Deadline);
-            }
-            if self.pump(left).map_err(Silence::Io)?.ended {
-                return Err(Silence::Ended(self.wait(GOODBYE)));
-            }
-        }
-    }
-
-    /// Waits until something can be read, and reads it.
-    fn pump(&mut self, limit: Duration) -> io::Result<Pumped> {
-        let ready = self.ready(limit)?;
-        let mut pumped = Pumped::default();
-        let mut buffer = [0; 64 * 1024];
-        if ready.stdout {
-            pumped.any = true;
-            take_up(&mut self.stdout, &mut self.printed, &mut buffer)?;
-        }
-        if ready.stderr {
-            pumped.any = true;
-            take_up(&mut self.stderr, &mut self.complained, &mut buffer)?;
-        }
-        if ready.socket {
-            pumped.any = true;
-            match retry(|| self.socket.read(&mut buffer)) {
-                Ok(0) => pumped.ended = true,
-                Ok(count) => self.inbox.push(&buffer[..count]),
-                Err(error) if error.kind() == io::ErrorKind::ConnectionReset => {
-                    pumped.ended = true;
-                }
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(pumped)
-    }
-
-    fn ready(&self, limit: Duration) -> io::Result<Ready> {
-        let flags = PollFlags::IN;
-        let mut fds = vec![PollFd::new(&self.socket, flags)];
-        let stdout = self.stdout.as_ref().map(|pipe| pipe.as_fd());
-        let stderr = self.stderr.as_ref().map(|pipe| pipe.as_fd());
-        fds.extend(stdout.map(|fd| PollFd::from_borrowed_fd(fd, flags)));
-        fds.extend(stderr.map(|fd| PollFd::from_borrowed_fd(fd, flags)));
-        let timeout = Timespec::try_from(limit).ok();
-        match poll(&mut fds, timeout.as_ref()) {
-            Err(rustix::io::Errno::INTR) => return Ok(Ready::default()),
-            result => result?,
-        };
-        let mut readable = fds.iter().map(|fd| !fd.revents().is_empty());
-        let mut next = |present: bool| present && readable.next().unwrap_or(false);
-        Ok(Ready {
-            socket: next(true),
-            stdout: next(stdout.is_some()),
-            stderr: next(stderr.is_some()),
-        })
-    }
-
-    /// Takes up everything already printed. A worker flushes before it answers, so this is all of the case's.
-    fn drain(&mut self) -> io::Result<()> {
-        loop {
-            let pumped = self.pump(Duration::ZERO)?;
-            if !pumped.any || pumped.ended {
-                return Ok(());
+                Reply::Launches => self.told.launched = true,
+                Reply::Failed { record } => self.told.failed = Some(record),
+                reply => return Ok(reply),
             }
         }
     }
@@ -212,112 +90,19 @@ impl Worker {
 
     /// What was printed since the last call.
     pub(super) fn take_output(&mut self) -> Output {
-        Output {
-            stdout: self.printed.take(),
-            stderr: self.complained.take(),
-        }
+        self.process.take_output()
     }
 
     /// Kills and reaps it, and takes up its last words. False when it cannot be killed.
     pub(super) fn kill(&mut self) -> bool {
-        // Fails only when it is gone already.
-        let _ = self.child.kill();
-        let gone = self.wait(REAP).is_some();
-        // What cannot be read any more is lost with it.
-        let _ = self.drain();
-        gone
-    }
-
-    fn wait(&mut self, limit: Duration) -> Option<ExitStatus> {
-        let deadline = Instant::now() + limit;
-        let mut pause = Duration::from_micros(200);
-        loop {
-            if let Ok(Some(status)) = self.child.try_wait() {
-                self.reaped = true;
-                let _ = self.drain();
-                return Some(status);
-            }
-            if Instant::now() >= deadline {
-                return None;
-            }
-            // A worker with a full pipe cannot end.
-            let _ = self.drain();
-            thread::sleep(pause);
-            pause = (pause * 2).min(Duration::from_millis(20));
-        }
+        self.process.kill()
     }
 }
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        if self.reaped {
-            return;
-        }
-        let asked = self.idle && protocol::send(&mut self.socket, &Request::Bye).is_ok();
-        if !asked || self.wait(GOODBYE).is_none() {
-            self.kill();
+        if self.idle {
+            self.process.part(&Request::Bye);
         }
     }
-}
-
-#[derive(Default)]
-struct Ready {
-    socket: bool,
-    stdout: bool,
-    stderr: bool,
-}
-
-#[derive(Default)]
-struct Pumped {
-    any: bool,
-    /// The worker closed its socket.
-    ended: bool,
-}
-
-/// One read, which does not block since the pipe is ready; a pipe at its end is dropped.
-fn take_up(pipe: &mut Option<impl Read>, into: &mut Capture, buffer: &mut [u8]) -> io::Result<()> {
-    let Some(reader) = pipe else { return Ok(()) };
-    match retry(|| reader.read(buffer))? {
-        0 => *pipe = None,
-        count => into.push(&buffer[..count]),
-    }
-    Ok(())
-}
-
-fn retry(mut read: impl FnMut() -> io::Result<usize>) -> io::Result<usize> {
-    loop {
-        match read() {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            result => return result,
-        }
-    }
-}
-
-/// `signal 9 (SIGKILL)`, `exit code 3`.
-pub(super) fn describe(status: ExitStatus) -> String {
-    match (status.code(), status.signal()) {
-        (Some(code), _) => format!("exit code {code}"),
-        (None, Some(signal)) => match signal_name(signal) {
-            Some(name) => format!("signal {signal} ({name})"),
-            None => format!("signal {signal}"),
-        },
-        (None, None) => "an unknown end".to_owned(),
-    }
-}
-
-fn signal_name(signal: i32) -> Option<&'static str> {
-    Some(match signal {
-        2 => "SIGINT",
-        4 => "SIGILL",
-        5 => "SIGTRAP",
-        6 => "SIGABRT",
-        7 => "SIGBUS",
-        8 => "SIGFPE",
-        9 => "SIGKILL",
-        11 => "SIGSEGV",
-        13 => "SIGPIPE",
-        15 => "SIGTERM",
-        31 => "SIGSYS",
-        _ => return None,
-    })
 }

@@ -1,9 +1,9 @@
 //! Process isolation: cases run in a worker process that may hang, crash or lose its device without taking the
 //! rest of the run with it.
 //!
-//! Owns: the worker process and its supervisor, the protocol between them, deadlines, and the pool of workers. May
-//! import `report` (records), `outcome` and `device` (info); only [`execute`], [`sources`] and the worker's own start
-//! reach further.
+//! Owns: the worker process and its supervisor, the protocol between them, deadlines, the pool of workers, and the
+//! process that asks NVML. May import `report` (records), `outcome` and `device` (info), and for NVML `identity`; only
+//! [`execute`], [`sources`] and the worker's own start reach further.
 //!
 //! The supervisor lives in the process that owns the trials and never initialises CUDA. It starts the same
 //! executable again with [`WORKER_ARGUMENT`], and hands it one end of a socket pair as its standard input, so that
@@ -23,8 +23,10 @@ mod enumerate;
 mod environment;
 pub mod execute;
 mod memory;
+mod nvml;
 mod open;
 mod pool;
+mod process;
 mod protocol;
 mod schedules;
 mod serve;
@@ -47,6 +49,7 @@ use execute::Tell;
 pub use capture::Output;
 pub use enumerate::enumerate_devices;
 pub use environment::cleared;
+pub use nvml::{NvmlLaunch, NvmlProcess};
 pub use open::{is_asked_for, work};
 pub use pool::Pool;
 pub use schedules::Schedules;

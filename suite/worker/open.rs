@@ -2,7 +2,7 @@
 
 use super::execute::{Executor, Tell};
 use super::sources;
-use super::{Address, Execute, WORKER_ARGUMENT, WorkerConfig, enumerate, memory, serve};
+use super::{Address, Execute, WORKER_ARGUMENT, WorkerConfig, enumerate, memory, nvml, serve};
 use crate::case;
 use crate::device::cuda::{CudaDevice, Select};
 use crate::device::sim::SimDevice;
@@ -22,6 +22,9 @@ pub fn is_asked_for() -> bool {
 pub fn work() -> ! {
     if enumerate::is_asked_for() {
         enumerate::list()
+    }
+    if nvml::is_asked_for() {
+        nvml::answer()
     }
     serve(Worker::open)
 }

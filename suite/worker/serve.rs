@@ -8,6 +8,7 @@ use std::sync::mpsc;
 use std::thread;
 
 use rustix::process::{Signal, getpid, kill_process};
+use serde::de::DeserializeOwned;
 
 use super::protocol::{self, Reply, Request, VERSION};
 use super::{Execute, WorkerConfig};
@@ -30,14 +31,7 @@ pub fn serve<E: Execute>(start: impl FnOnce(WorkerConfig) -> Result<E, Fault>) -
 fn serve_until_bye<E: Execute>(
     start: impl FnOnce(WorkerConfig) -> Result<E, Fault>,
 ) -> io::Result<()> {
-    let socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
-    let mut replies = socket.try_clone().map_err(|error| {
-        io::Error::other(format!(
-            "standard input is not a supervisor's socket ({error})"
-        ))
-    })?;
-    let requests = read_requests(socket);
-
+    let (requests, mut replies) = connect(Request::Bye)?;
     let Ok(Request::Hello { version, config }) = requests.recv() else {
         return Err(io::Error::other("the supervisor did not say hello"));
     };
@@ -92,17 +86,34 @@ fn refuse(replies: &mut UnixStream, fault: Fault) -> io::Result<()> {
     protocol::send(replies, &Reply::Refused { reason })
 }
 
+/// The requests up to this goodbye, and where they are answered.
+pub(super) fn connect<M>(goodbye: M) -> io::Result<(mpsc::Receiver<M>, UnixStream)>
+where
+    M: DeserializeOwned + PartialEq + Send + 'static,
+{
+    let socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
+    let replies = socket.try_clone().map_err(|error| {
+        io::Error::other(format!(
+            "standard input is not a supervisor's socket ({error})"
+        ))
+    })?;
+    Ok((read_requests(socket, goodbye), replies))
+}
+
 /// Requests come through a thread of their own, so that the end of the supervisor is seen during a case too: a
 /// worker never outlives it.
 ///
 /// (A parent-death signal would not do: it follows the supervisor's *thread*, which ends earlier.)
-fn read_requests(socket: UnixStream) -> mpsc::Receiver<Request> {
+fn read_requests<M>(socket: UnixStream, goodbye: M) -> mpsc::Receiver<M>
+where
+    M: DeserializeOwned + PartialEq + Send + 'static,
+{
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
         let mut from = BufReader::new(socket);
         loop {
             match protocol::receive(&mut from) {
-                Ok(Some(Request::Bye)) => break,
+                Ok(Some(request)) if request == goodbye => break,
                 Ok(Some(request)) => {
                     if sender.send(request).is_err() {
                         break;

@@ -8,7 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::capture::{Output, last_words};
-use super::child::{Silence, Worker, describe};
+use super::child::Worker;
+use super::process::{Silence, describe};
 use super::protocol::{Reply, Request, VERSION};
 use super::{WORKER_ARGUMENT, WorkerConfig, environment, memory};
 use crate::device::DeviceInfo;

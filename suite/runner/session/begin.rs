@@ -3,7 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use super::{Begun, Refused, Session, uuid_of};
-use crate::identity::{self, Identity};
+use crate::identity;
 use crate::outcome::Reason;
 use crate::report::Facts;
 use crate::report::record::{DeviceRecord, RunRecord, SpecRecord, SuiteRecord};
@@ -13,14 +13,15 @@ use crate::runner::verdict::Verdict;
 use crate::spec::model::Suite;
 use crate::spec::waivers::Waivers;
 use crate::terms::{DeviceKind, ReasonKind};
-use crate::worker::cleared;
+use crate::worker::{NvmlProcess, cleared};
 
 impl Session {
     /// Opens the device, reads who it is, and opens the run's folder.
     pub(super) fn begin(&self) -> Result<Begun, Refused> {
         // A failure comes again with each case, or is over by then.
         let unavailable = self.parts.pool.open().err().map(|fault| fault.reason);
-        let mut facts = self.facts(unavailable);
+        let mut nvml = self.nvml();
+        let mut facts = self.facts(unavailable, nvml.as_mut());
         let recorder = self.recorder(&facts).map_err(|(verdict, message)| {
             let reason = Reason::new(ReasonKind::Setup, message);
             (verdict, reason)
@@ -35,9 +36,10 @@ impl Session {
         }
         // Of a run of many processes too, one day for all of its waivers.
         facts.run.started = recorder.facts().run.started.clone();
+        let health = nvml.map(|nvml| Monitor::start(nvml, uuid_of(&facts.device)));
         Ok(Begun {
             recorder,
-            health: Mutex::new(self.watch(&facts)),
+            health: Mutex::new(health),
             facts,
         })
     }
@@ -54,7 +56,7 @@ impl Session {
             .map_err(|error| (Verdict::Usage, error.to_string()))
     }
 
-    fn facts(&self, unavailable: Option<Reason>) -> Facts {
+    fn facts(&self, unavailable: Option<Reason>, nvml: Option<&mut NvmlProcess>) -> Facts {
         let parts = &self.parts;
         Facts {
             run: RunRecord {
@@ -78,14 +80,14 @@ impl Session {
             suite: suite_record(&parts.suites, &parts.waivers),
             host: identity::host(),
             toolchain: identity::toolchain(),
-            device: self.device(unavailable),
+            device: self.device(unavailable, nvml),
         }
     }
 
-    fn device(&self, unavailable: Option<Reason>) -> DeviceRecord {
+    fn device(&self, unavailable: Option<Reason>, nvml: Option<&mut NvmlProcess>) -> DeviceRecord {
         let info = self.parts.pool.device();
         let uuid = info.as_ref().and_then(|info| info.uuid.as_deref());
-        let identity = self.identity(uuid);
+        let identity = nvml.map(|nvml| nvml.identity(uuid));
         let (driver_version, fields, live) = match identity {
             Some(identity) => (identity.driver_version, identity.fields, identity.live),
             None => Default::default(),
@@ -102,15 +104,10 @@ impl Session {
         }
     }
 
-    /// The card's identity as it is now; none for the simulated device.
-    pub(super) fn identity(&self, uuid: Option<&str>) -> Option<Identity> {
+    /// The process that knows the card; none for the simulated device.
+    fn nvml(&self) -> Option<NvmlProcess> {
         let is_card = self.parts.chosen.kind() == DeviceKind::Cuda;
-        is_card.then(|| identity::read(uuid))
-    }
-
-    fn watch(&self, facts: &Facts) -> Option<Monitor> {
-        let is_card = self.parts.chosen.kind() == DeviceKind::Cuda;
-        is_card.then(|| Monitor::start(uuid_of(&facts.device)))
+        is_card.then(|| NvmlProcess::start(self.parts.nvml.clone()))
     }
 }
 

@@ -10,7 +10,6 @@ use crate::expr::Engine;
 use crate::identity::Field;
 use crate::report::record::CaseRecord;
 use crate::report::{Facts, tables};
-use crate::runner::health::Monitor;
 use crate::runner::rules::{self, Whole};
 use crate::runner::tables::Columns;
 use crate::runner::verdict::Verdict;
@@ -114,12 +113,16 @@ impl Session {
 
     fn finished(&self, begun: &Begun, work: Duration, records: &[CaseRecord]) -> Facts {
         let mut facts = begun.facts.clone();
-        let now = self.identity(uuid_of(&facts.device));
-        let (live, now) = now.map_or_else(Default::default, |now| (now.live, now.fields));
-        facts.device.after = live;
         let mut health = begun.health.lock().unwrap_or_else(PoisonError::into_inner);
-        let watched = health.take().map(Monitor::finish);
-        facts.device.after.extend(watched.into_iter().flatten());
+        let ended = health
+            .take()
+            .map(|monitor| monitor.finish(uuid_of(&facts.device)));
+        let mut now = Fields::new();
+        if let Some((identity, watched)) = ended {
+            facts.device.after = identity.live;
+            facts.device.after.extend(watched);
+            now = identity.fields;
+        }
         facts.run.id = begun.recorder.id().to_owned();
         facts.run.finished = Some(archive::now());
         facts.run.complete = records.len() == self.parts.cases.len();
