@@ -23,7 +23,7 @@ pub fn expectation(
     outcome: Outcome,
     findings: Vec<Finding>,
     reason: Option<Reason>,
-    began: bool,
+    stage: Stage,
 ) -> Judged {
     let (outcome, reason) = match outcome {
         Outcome::Pass | Outcome::Skip if findings.iter().any(|f| !f.kind.is_note()) => {
@@ -46,7 +46,7 @@ pub fn expectation(
         }
         (Expect::Fail { .. }, Outcome::Error) => (outcome, reason, findings),
         (Expect::Error { kind }, Outcome::Error) => match reason {
-            Some(reason) if reason.kind == *kind && can_be_expected(*kind, began) => {
+            Some(reason) if reason.kind == *kind && can_be_expected(*kind, stage) => {
                 // What the card suffered meanwhile is nothing that a gate can expect.
                 match findings.iter().any(|f| f.kind == FindingKind::Health) {
                     true => {
@@ -66,13 +66,24 @@ pub fn expectation(
     }
 }
 
-/// Whether an error of this kind may be what a gate expects. A shape is refused before the first step, and kernels
-/// fault and hang behind it: the same error elsewhere is another fault, as a full card or a driver that hangs while it
-/// loads. An environment error is never what a gate is about.
-pub fn can_be_expected(kind: ReasonKind, began: bool) -> bool {
+/// How far a case came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// Nothing was asked of the device.
+    Planning,
+    /// Code, buffers and inputs go to the device.
+    Loading,
+    /// The first step was to follow, or did.
+    Running,
+}
+
+/// Whether an error of this kind may be what a gate expects. A shape is refused by the plan, and kernels fault and hang
+/// while they run: the same error elsewhere is another fault, as a full card or a driver that hangs while it loads. An
+/// environment error is never what a gate is about.
+pub fn can_be_expected(kind: ReasonKind, stage: Stage) -> bool {
     match kind {
-        ReasonKind::Setup => !began,
-        ReasonKind::KernelFault | ReasonKind::Hang => began,
+        ReasonKind::Setup => stage == Stage::Planning,
+        ReasonKind::KernelFault | ReasonKind::Hang => stage == Stage::Running,
         _ => false,
     }
 }

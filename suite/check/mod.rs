@@ -44,7 +44,7 @@ mod tests;
 mod timings;
 
 pub use exact::{exact, order_differences};
-pub use expectation::{Judged, can_be_expected, expectation};
+pub use expectation::{Judged, Stage, can_be_expected, expectation};
 pub use multiset::{multiset, permutation};
 pub use near::near;
 pub use number::count;

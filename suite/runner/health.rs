@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::check;
+use crate::check::{self, Stage};
 use crate::identity::{self, CONDITIONS, COUNTS, Field, Identity, Reading, UNAVAILABLE};
 use crate::outcome::{Finding, Reason};
 use crate::report::record::{BETWEEN_CASES, CaseRecord, ChangeRecord, HealthRecord};
@@ -155,7 +155,7 @@ fn told(between: &HealthRecord) -> Option<Field> {
 
 /// Judges a health gate whose case ran: what is worse is a finding, and so is what could be read before the case and
 /// cannot after it. Where nothing could be read at all there is nothing to judge.
-pub(super) fn judge(record: &mut CaseRecord, expect: &Expect, launched: bool) {
+pub(super) fn judge(record: &mut CaseRecord, expect: &Expect, stage: Stage) {
     let Some(health) = &record.health else {
         return;
     };
@@ -193,7 +193,7 @@ pub(super) fn judge(record: &mut CaseRecord, expect: &Expect, launched: bool) {
         record.outcome,
         findings,
         record.reason.take(),
-        launched,
+        stage,
     );
 }
 
@@ -237,7 +237,7 @@ mod tests {
     fn judged(expect: &Expect, health: HealthRecord) -> CaseRecord {
         let mut record = blank_record("s::well::jit");
         record.health = Some(health);
-        judge(&mut record, expect, true);
+        judge(&mut record, expect, Stage::Running);
         record
     }
 
@@ -377,7 +377,7 @@ mod tests {
         for readings in [&none, &well] {
             let mut died = hang();
             died.health = Some(record(readings, readings.clone(), unknown(), true));
-            judge(&mut died, &expect, true);
+            judge(&mut died, &expect, Stage::Running);
             assert_eq!(died.outcome, Outcome::Pass);
             assert_eq!(died.findings, []);
         }

@@ -19,7 +19,7 @@ use super::verdict::Verdict;
 use super::{Judge, PlannedCase, waiving};
 use crate::archive::{self, Store, Unfinished};
 use crate::case::Case;
-use crate::check;
+use crate::check::{self, Stage};
 use crate::device::cuda::CardLock;
 use crate::outcome::{Fault, Reason};
 use crate::report::Facts;
@@ -174,10 +174,14 @@ impl Session {
             Ok(_) => self.parts.pool.run(&case.id),
             Err(fault) => Answer::fault(fault.clone(), Output::default()),
         };
+        let stage = match answer.launched {
+            true => Stage::Running,
+            false => Stage::Loading,
+        };
         let mut record = match answer.result {
             Ok(record) => record,
             Err(fault) => {
-                let mut record = self.unanswered(case, fault, answer.launched);
+                let mut record = self.unanswered(case, fault, stage);
                 record.scheduled = answer.reached.and_then(|at| self.scheduled(at));
                 record.duration_ms = milliseconds(clock.elapsed());
                 record
@@ -190,7 +194,7 @@ impl Session {
         });
         if let Some(gate) = judges_health {
             record.expected = expected(&gate.expect, self.parts.chosen.kind());
-            health::judge(&mut record, &gate.expect, answer.launched);
+            health::judge(&mut record, &gate.expect, stage);
         } else if !exactly
             && record
                 .health
@@ -204,7 +208,7 @@ impl Session {
     }
 
     /// The record of a case whose worker gave none. A gate may expect the death it died of.
-    fn unanswered(&self, case: &Case, fault: Fault, launched: bool) -> CaseRecord {
+    fn unanswered(&self, case: &Case, fault: Fault, stage: Stage) -> CaseRecord {
         let reason = self.parts.chosen.explain(fault.reason);
         let expect = match reason.kind {
             // What a health gate expects is judged later, with the card's health.
@@ -220,7 +224,7 @@ impl Session {
             Outcome::Error,
             Vec::new(),
             Some(reason.clone()),
-            launched,
+            stage,
         );
         let mut record = unjudged(case, judged.0, reason);
         (record.reason, record.findings) = (judged.1, judged.2);

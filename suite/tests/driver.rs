@@ -2,6 +2,7 @@
 //! the driver's calls to the archive runs without a GPU.
 
 mod faulty_driver;
+mod idle_driver;
 mod mixed_faults;
 mod nvml_process;
 mod troubled_cards;

@@ -1,6 +1,6 @@
 //! What an expectation makes of what was found.
 
-use super::super::{Judged, expectation};
+use super::super::{Judged, Stage, expectation};
 use crate::outcome::{Finding, Reason};
 use crate::spec::model::Expect;
 use crate::terms::{DeviceKind, FindingKind, Outcome, ReasonKind};
@@ -17,31 +17,37 @@ fn judge(
         .collect();
     let reason = reason.map(|kind| Reason::new(kind, "why"));
     // Where such errors come from.
-    let began = reason
+    let planned = reason
         .as_ref()
-        .is_some_and(|reason| reason.kind != ReasonKind::Setup);
-    expectation(expect, DeviceKind::Cuda, outcome, findings, reason, began)
+        .is_some_and(|reason| reason.kind == ReasonKind::Setup);
+    let stage = if planned {
+        Stage::Planning
+    } else {
+        Stage::Running
+    };
+    expectation(expect, DeviceKind::Cuda, outcome, findings, reason, stage)
 }
 
 #[test]
 fn an_expected_error_must_come_from_where_the_gate_can_cause_it() {
     use ReasonKind::{Environment, Hang, KernelFault, Setup};
     let table = [
-        (Setup, false, Outcome::Pass),
-        (Setup, true, Outcome::Error),
-        (KernelFault, true, Outcome::Pass),
-        (KernelFault, false, Outcome::Error),
-        (Hang, true, Outcome::Pass),
-        (Hang, false, Outcome::Error),
-        (Environment, false, Outcome::Error),
-        (Environment, true, Outcome::Error),
+        (Setup, [Outcome::Pass, Outcome::Error, Outcome::Error]),
+        (KernelFault, [Outcome::Error, Outcome::Error, Outcome::Pass]),
+        (Hang, [Outcome::Error, Outcome::Error, Outcome::Pass]),
+        (Environment, [Outcome::Error; 3]),
     ];
-    for (kind, began, judged) in table {
+    let stages = [Stage::Planning, Stage::Loading, Stage::Running];
+    let all = table.into_iter().flat_map(|(kind, judged)| {
+        let both = stages.into_iter().zip(judged);
+        both.map(move |(stage, judged)| (kind, stage, judged))
+    });
+    for (kind, stage, judged) in all {
         let (expect, reason) = (Expect::Error { kind }, Some(Reason::new(kind, "why")));
         let error = Outcome::Error;
         let (outcome, reason, _) =
-            expectation(&expect, DeviceKind::Cuda, error, Vec::new(), reason, began);
-        assert_eq!(outcome, judged, "{kind} {began}");
+            expectation(&expect, DeviceKind::Cuda, error, Vec::new(), reason, stage);
+        assert_eq!(outcome, judged, "{kind} {stage:?}");
         assert_eq!(reason.unwrap().to_string(), format!("{kind}: why"));
     }
 }
@@ -160,7 +166,8 @@ fn expectation_depends_on_the_device() {
     ] {
         for (device, known) in [(DeviceKind::Cuda, cuda), (DeviceKind::Sim, sim)] {
             let found = vec![Finding::new(kind, "found")];
-            let (outcome, ..) = expectation(&expect, device, Outcome::Fail, found, None, true);
+            let (outcome, ..) =
+                expectation(&expect, device, Outcome::Fail, found, None, Stage::Running);
             assert_eq!(outcome, known, "{device} {kind}");
         }
     }

@@ -1,7 +1,7 @@
 //! How a case ended under one schedule, and what that says of its gate.
 
 use super::{expected, outcome_of};
-use crate::check;
+use crate::check::{self, Stage};
 use crate::device::sim::Schedule;
 use crate::outcome::{Fault, Reason};
 use crate::report::record::CaseRecord;
@@ -13,8 +13,7 @@ pub(super) struct Ended {
     pub schedule: Schedule,
     /// Outcome, reason and findings are in here.
     pub record: CaseRecord,
-    /// It came as far as its first step.
-    pub began: bool,
+    pub stage: Stage,
 }
 
 /// What one run says of the gate as a whole.
@@ -42,7 +41,7 @@ impl Ended {
         mut record: CaseRecord,
         schedule: Schedule,
         result: Result<Option<Reason>, Fault>,
-        began: bool,
+        stage: Stage,
     ) -> Self {
         let (outcome, reason) = match result {
             Ok(Some(skip)) => (Outcome::Skip, Some(skip)),
@@ -58,7 +57,7 @@ impl Ended {
         Self {
             schedule,
             record,
-            began,
+            stage,
         }
     }
 
@@ -72,7 +71,7 @@ impl Ended {
             record.outcome,
             std::mem::take(&mut record.findings),
             record.reason.take(),
-            self.began,
+            self.stage,
         );
         record
     }
@@ -85,7 +84,7 @@ impl Ended {
             }
             Expect::Fail { sim, .. } => self.shows(Kind::Found(*sim)),
             Expect::Error { kind } => {
-                self.shows(Kind::Ended(*kind)) && check::can_be_expected(*kind, self.began)
+                self.shows(Kind::Ended(*kind)) && check::can_be_expected(*kind, self.stage)
             }
         };
         match (expected, expect, self.kind()) {

@@ -13,6 +13,7 @@ use super::prepare::Ready;
 use super::shrink::{Shrunk, shrink};
 use super::{Executor, blank};
 use crate::case::Case;
+use crate::check::Stage;
 use crate::device::sim::Schedule;
 use crate::outcome::{Fault, Reason};
 use crate::report::record::{CaseRecord, ScheduledRecord, ShrunkRecord};
@@ -116,7 +117,7 @@ impl Executor {
         expect: &Expect,
     ) -> CaseRecord {
         self.lost |= matches!(&result, Err(fault) if fault.sticky);
-        let ended = Ended::of(record, Schedule::default(), result, false);
+        let ended = Ended::of(record, Schedule::default(), result, Stage::Planning);
         ended.judged(expect, self.device.info().kind)
     }
 
@@ -225,9 +226,9 @@ impl Executor {
     fn under(&mut self, runs: &Runs<'_>, schedule: Schedule, tell: &mut Tell<'_>) -> Ended {
         let mut record = runs.record.clone();
         let expects_error = matches!(runs.gate.expect, Expect::Error { .. });
-        let mut began = false;
+        let mut stage = Stage::Loading;
         let mut begins = || {
-            began = true;
+            stage = Stage::Running;
             if expects_error {
                 tell(Progress::Launches);
             }
@@ -249,7 +250,7 @@ impl Executor {
                 self.device.free_all();
             }
         }
-        Ended::of(record, schedule, result, began)
+        Ended::of(record, schedule, result, stage)
     }
 
     /// A device that nobody gives a schedule need not take any.
