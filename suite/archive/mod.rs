@@ -22,6 +22,7 @@
 mod close;
 mod disk;
 mod error;
+mod limit;
 mod list;
 mod load;
 mod names;
@@ -32,6 +33,7 @@ mod verify;
 
 pub use close::{close, load_results};
 pub use error::ArchiveError;
+pub use limit::report_file_limit;
 pub use list::{Listed, State};
 pub use load::Loaded;
 pub use names::{Shelf, new_run_id, now};

@@ -18,6 +18,8 @@ named_enum! {
         Identity = "identity",
         /// Cases have no result.
         Incomplete = "incomplete",
+        /// A worker died, or a call failed, where no case could tell it: while the device was closed, or between cases.
+        Driver = "driver",
     }
 }
 

@@ -18,7 +18,7 @@ use super::session::{Ended, Parts, Session, suite_record};
 use super::text::refusal;
 use super::verdict::Verdict;
 use super::{Chosen, PlannedCase, direct};
-use crate::archive::{Store, Unfinished};
+use crate::archive::{self, Store, Unfinished};
 use crate::report::record::ChoicesRecord;
 use crate::report::summary_text;
 use crate::terms::DeviceKind;
@@ -94,6 +94,7 @@ fn whole(options: &Options, unfinished: Option<Unfinished>) -> Verdict {
 
 /// The `gates` target's main: every case a named test, choices from the environment, libtest's own arguments.
 pub fn gates() -> ExitCode {
+    archive::report_file_limit();
     let harness = Harness::from_process();
     let mut options = match Options::from_environment(|name| std::env::var_os(name)) {
         Ok(options) => options,
@@ -137,8 +138,14 @@ pub fn gates() -> ExitCode {
         if !filtered {
             // Standard output is the harness's.
             show(ended, &mut io::stderr().lock());
-        } else if let Some(trouble) = &ended.trouble {
-            complain(&format!("error: {trouble}"));
+        } else {
+            let report = ended.report.iter();
+            for problem in report.flat_map(|report| &report.run.problems) {
+                complain(&format!("error: {problem}"));
+            }
+            if let Some(trouble) = &ended.trouble {
+                complain(&format!("error: {trouble}"));
+            }
         }
         if ended.verdict == Verdict::Nothing && !filtered {
             let message = "error: no case ran: every one is skipped, or there is none";

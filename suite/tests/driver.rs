@@ -1,7 +1,10 @@
 //! The binary on cards that misbehave: `suite/driver` stands in for libcuda and libnvidia-ml, so that everything from
 //! the driver's calls to the archive runs without a GPU.
 
+mod card_locks;
+mod closed_devices;
 mod faulty_driver;
+mod lost_work;
 mod mixed_faults;
 mod troubled_cards;
 

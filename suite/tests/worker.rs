@@ -67,6 +67,10 @@ fn main() -> ExitCode {
                 "a_failure_outlives_the_search_for_a_simpler_schedule",
                 failure_outlives_the_search,
             ),
+            (
+                "what_goes_wrong_at_no_case_is_the_pools_to_tell",
+                told_by_the_pool,
+            ),
             ("a_pool_runs_cases_side_by_side", side_by_side),
             ("a_pool_remembers_for_all_its_workers", pool_remembers),
             ("a_worker_does_not_outlive_its_supervisor", orphan),
@@ -79,6 +83,8 @@ const ORPHANAGE: &str = "__orphanage";
 
 struct Actor {
     lost: bool,
+    /// What it does when it is to close its device.
+    at_close: String,
     /// The device that it says it has.
     uuid: Option<String>,
 }
@@ -99,7 +105,11 @@ impl Actor {
                 // What stands in the file that a test wrote.
                 let file = config.specs.map(std::fs::read_to_string);
                 let uuid = file.map(|text| text.unwrap());
-                Ok(Self { lost: false, uuid })
+                Ok(Self {
+                    lost: false,
+                    at_close: String::new(),
+                    uuid,
+                })
             }
         }
     }
@@ -137,6 +147,7 @@ impl Actor {
                 sleep_forever()
             }
             "lose" => self.lost = true,
+            "at close" => rest.clone_into(&mut self.at_close),
             "die later" => {
                 thread::spawn(|| {
                     thread::sleep(Duration::from_millis(50));
@@ -172,6 +183,21 @@ impl Execute for Actor {
 
     fn lost(&self) -> bool {
         self.lost
+    }
+
+    fn close(self) -> Vec<String> {
+        match self.at_close.as_str() {
+            "" => return Vec::new(),
+            "abort" => {
+                eprintln!("double free");
+                process::abort()
+            }
+            "exit" => process::exit(0),
+            "hang" => sleep_forever(),
+            "garbage" => write_to_socket(b"0x7f3a garbage\n"),
+            words => return vec![words.to_owned()],
+        }
+        Vec::new()
     }
 }
 
@@ -527,8 +553,53 @@ fn side_by_side() {
     assert_eq!(distinct.len(), 3);
     let work = pool.work();
     assert!(work >= Duration::from_millis(800), "{work:?}");
-    pool.close();
+    assert_eq!(pool.close(), [""; 0]);
     assert!(!distinct.contains(&process_of(&pool.run("pass"))));
+}
+
+fn told_by_the_pool() {
+    let died = "the worker died while it closed the device: ";
+    for (act, told) in [
+        ("pass", ""),
+        ("at close:a call gave 700", "a call gave 700"),
+        (
+            "at close:abort",
+            &format!("{died}signal 6 (SIGABRT); its last words: double free"),
+        ),
+        ("at close:exit", &format!("{died}exit code 0")),
+        (
+            "at close:hang",
+            "the worker did not close the device within 5 s; it was killed",
+        ),
+        (
+            "die later",
+            "the worker died between two cases: exit code 0",
+        ),
+    ] {
+        let pool = Pool::new(launch(Address::Sim, 1_000), 1);
+        process_of(&pool.run(act));
+        thread::sleep(Duration::from_millis(300));
+        let told: Vec<&str> = Some(told)
+            .into_iter()
+            .filter(|told| !told.is_empty())
+            .collect();
+        assert_eq!(pool.close(), told, "{act}");
+        assert_eq!(pool.close(), [""; 0], "once");
+    }
+    let pool = Pool::new(launch(Address::Sim, 20_000), 1);
+    process_of(&pool.run("at close:garbage"));
+    let told = pool.close();
+    let words = "the worker sent what is no answer while it closed the device: `0x7f3a garbage`";
+    assert!(told[0].starts_with(words), "{told:?}");
+    // A lost device was told by its case.
+    process_of(&pool.run("at close:abort"));
+    process_of(&pool.run("lose"));
+    assert_eq!(pool.close(), [""; 0]);
+    // One that died, and was replaced.
+    process_of(&pool.run("die later"));
+    thread::sleep(Duration::from_millis(300));
+    process_of(&pool.run("pass"));
+    assert_eq!(pool.close().len(), 1);
 }
 
 fn pool_remembers() {

@@ -16,6 +16,8 @@ use super::supervisor::Reached;
 use crate::device::sim::Schedule;
 use crate::report::record::CaseRecord;
 
+mod closing;
+
 /// How long a worker may take to end by itself.
 const GOODBYE: Duration = Duration::from_secs(5);
 /// How long a killed one may take to be gone: a process inside the driver cannot be killed at once.
@@ -88,11 +90,6 @@ impl Worker {
             idle: true,
             reaped: false,
         })
-    }
-
-    /// Whether the process still runs.
-    pub(super) fn alive(&mut self) -> bool {
-        matches!(self.child.try_wait(), Ok(None))
     }
 
     /// Sends a request and waits for its reply, taking up whatever the worker prints meanwhile. A run under another

@@ -13,7 +13,7 @@ use crate::outcome::{Fault, Reason};
 use crate::report::record::CaseRecord;
 
 /// Both ends are the same executable, so this only catches one that was replaced during a run.
-pub(super) const VERSION: u32 = 2;
+pub(super) const VERSION: u32 = 3;
 
 /// Bytes of a line. A record's findings are excerpts, so a longer one is no record.
 pub(super) const LINE_BYTES_MAX: usize = 8 << 20;
@@ -56,6 +56,10 @@ pub(super) enum Reply {
     Fault {
         reason: Reason,
         lost: bool,
+    },
+    /// The device is closed, and this is what failed meanwhile; the worker ends.
+    Closed {
+        failed: Vec<String>,
     },
 }
 

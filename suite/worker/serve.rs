@@ -15,7 +15,8 @@ use crate::outcome::Fault;
 
 /// The main function of a worker process, whose standard input is its supervisor's socket.
 ///
-/// Ends with the process: after `Bye`, when the supervisor is gone, and after an answer that lost the device.
+/// Ends with the process: once the device is closed after `Bye`, when the supervisor is gone, and after an answer that
+/// lost the device.
 pub fn serve<E: Execute>(start: impl FnOnce(WorkerConfig) -> Result<E, Fault>) -> ! {
     let code = match serve_until_bye(start) {
         Ok(()) => 0,
@@ -76,7 +77,9 @@ fn serve_until_bye<E: Execute>(
             end_now();
         }
     }
-    Ok(())
+    let failed = executor.close();
+    flush();
+    protocol::send(&mut replies, &Reply::Closed { failed })
 }
 
 /// What was printed reaches the pipes before the answer does, so that it is the right case's.
@@ -100,12 +103,15 @@ fn read_requests(socket: UnixStream) -> mpsc::Receiver<Request> {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
         let mut from = BufReader::new(socket);
+        let mut sender = Some(sender);
         loop {
             match protocol::receive(&mut from) {
-                Ok(Some(Request::Bye)) => break,
+                // The device is closed now, which may take for ever too.
+                Ok(Some(Request::Bye)) => sender = None,
                 Ok(Some(request)) => {
-                    if sender.send(request).is_err() {
-                        break;
+                    let sent = sender.as_ref().map(|sender| sender.send(request));
+                    if !matches!(sent, Some(Ok(()))) {
+                        sender = None;
                     }
                 }
                 Ok(None) | Err(_) => end_now(),
