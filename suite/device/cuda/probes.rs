@@ -11,6 +11,7 @@
 use std::mem::MaybeUninit;
 
 use super::driver::{Address, Driver, Result, Stream};
+use super::errors::busy;
 use super::scribble::Marks;
 use crate::outcome::Fault;
 
@@ -87,7 +88,7 @@ impl Probes {
         };
         let lost = self.asked.drain(..).enumerate().find(is_lost);
         lost.map(|(_, probe)| {
-            Fault::environment(format!(
+            busy(format!(
                 "`{}` was filled before the run, and a word of it does not hold what it was filled with: the driver \
                  lost a fill or a copy, without a word",
                 probe.buffer
