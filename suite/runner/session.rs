@@ -4,6 +4,7 @@ mod begin;
 mod conclude;
 
 use std::collections::HashSet;
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -164,7 +165,7 @@ impl Session {
     fn run(&self, begun: &Begun, case: &Case) -> CaseRecord {
         let clock = Instant::now();
         let uuid = self.parts.pool.device().and_then(|info| info.uuid);
-        let lock = uuid.map(|uuid| self.turns.take(&uuid, |words| eprintln!("{words}")));
+        let lock = uuid.map(|uuid| self.turns.take(&uuid, say));
         let lock = lock.transpose();
         let gate = self.gate(case);
         let judges_health = gate.filter(|gate| matches!(gate.check, Check::Health { .. }));
@@ -276,6 +277,11 @@ fn attach(record: &mut CaseRecord, output: Output) {
             record.reported.insert(name.to_owned(), text.into());
         }
     }
+}
+
+/// To who watches; one that left does not change the run.
+fn say(words: &str) {
+    let _ = writeln!(io::stderr().lock(), "{words}");
 }
 
 /// What went wrong when a case's worker was ended is an error of the case.

@@ -109,10 +109,7 @@ fn read_requests(socket: UnixStream) -> mpsc::Receiver<Request> {
                 // The device is closed now, which may take for ever too.
                 Ok(Some(Request::Bye)) => sender = None,
                 Ok(Some(request)) => {
-                    let sent = sender.as_ref().map(|sender| sender.send(request));
-                    if !matches!(sent, Some(Ok(()))) {
-                        sender = None;
-                    }
+                    sender = sender.filter(|sender| sender.send(request).is_ok());
                 }
                 Ok(None) | Err(_) => end_now(),
             }
