@@ -2,9 +2,10 @@
 
 use std::process::ExitCode;
 
-use cuda_gates::{cli, worker};
+use cuda_gates::{archive, cli, worker};
 
 fn main() -> ExitCode {
+    archive::report_file_limit();
     if worker::is_asked_for() {
         worker::work()
     }

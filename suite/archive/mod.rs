@@ -23,6 +23,7 @@ mod close;
 mod damage;
 mod disk;
 mod error;
+mod limit;
 mod list;
 mod load;
 mod names;
@@ -33,6 +34,7 @@ mod verify;
 
 pub use close::{close, last_written};
 pub use error::ArchiveError;
+pub use limit::report_file_limit;
 pub use list::{Listed, State};
 pub use load::{Loaded, load_results};
 pub use names::{Shelf, new_run_id, now};

@@ -214,6 +214,12 @@ pub trait Device {
 
     /// Between two stamps; waits for the later one.
     fn between(&mut self, start: Stamp, end: Stamp) -> Result<Elapsed, Fault>;
+
+    /// Gives everything back, and says what failed meanwhile, each with its call. Nothing may be asked of the device
+    /// afterwards.
+    fn close(&mut self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 fn no_native() -> Fault {

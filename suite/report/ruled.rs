@@ -20,6 +20,8 @@ named_enum! {
         Health = "health",
         /// Cases have no result.
         Incomplete = "incomplete",
+        /// A worker died, or a call failed, where no case could tell it: while the device was closed, or between cases.
+        Driver = "driver",
     }
 }
 

@@ -325,5 +325,13 @@ pub(super) fn health(records: &[CaseRecord], after: &BTreeMap<String, Field>) ->
         .collect()
 }
 
+/// What went wrong where no case could tell it. Of a filtered run too: it is the machine's, not the selection's.
+pub(super) fn driver(beside_cases: Vec<String>) -> impl Iterator<Item = RunProblem> {
+    beside_cases.into_iter().map(|message| RunProblem {
+        rule: RunRule::Driver,
+        message,
+    })
+}
+
 #[cfg(test)]
 mod tests;

@@ -4,6 +4,7 @@ mod begin;
 mod conclude;
 
 use std::collections::HashSet;
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -20,7 +21,7 @@ use super::{Judge, PlannedCase, waiving};
 use crate::archive::{self, Store, Unfinished};
 use crate::case::Case;
 use crate::check::{self, Stage};
-use crate::device::cuda::CardLock;
+use crate::device::cuda::CardTurns;
 use crate::outcome::{Fault, Reason};
 use crate::report::Facts;
 use crate::report::record::{
@@ -67,6 +68,7 @@ pub(super) struct Session {
     /// RFC 3339, UTC.
     started: String,
     clock: Instant,
+    turns: CardTurns,
     begun: OnceLock<Result<Begun, Refused>>,
     /// The run that this one goes on with, until it has begun.
     resumed: Mutex<Option<Unfinished>>,
@@ -120,6 +122,7 @@ impl Session {
             parts,
             started: archive::now(),
             clock: Instant::now(),
+            turns: CardTurns::new(CARD_WAIT),
             begun: OnceLock::new(),
             resumed: Mutex::default(),
             done: HashSet::new(),
@@ -164,8 +167,7 @@ impl Session {
     fn run(&self, begun: &Begun, case: &Case) -> CaseRecord {
         let clock = Instant::now();
         let uuid = self.parts.pool.device().and_then(|info| info.uuid);
-        let deadline = clock + CARD_WAIT;
-        let lock = uuid.map(|uuid| CardLock::acquire(&uuid, deadline));
+        let lock = uuid.map(|uuid| self.turns.take(&uuid, say));
         let lock = lock.transpose();
         let gate = self.gate(case);
         let judges_health = gate.filter(|gate| matches!(gate.check, Check::Health { .. }));
@@ -203,6 +205,10 @@ impl Session {
         {
             // The run's own fields say so once.
             record.health = None;
+        }
+        if self.parts.joined.is_some() {
+            // Nobody else of this run knows how this process' worker ends.
+            ended_badly(&mut record, &self.parts.pool.close());
         }
         self.with_repro(record)
     }
@@ -276,6 +282,26 @@ fn attach(record: &mut CaseRecord, output: Output) {
     for (name, text) in PRINTED.into_iter().zip([output.stdout, output.stderr]) {
         if !text.is_empty() {
             record.reported.insert(name.to_owned(), text.into());
+        }
+    }
+}
+
+/// To who watches; one that left does not change the run.
+fn say(words: &str) {
+    let _ = writeln!(io::stderr().lock(), "{words}");
+}
+
+/// What went wrong when a case's worker was ended is an error of the case.
+fn ended_badly(record: &mut CaseRecord, wrong: &[String]) {
+    if wrong.is_empty() {
+        return;
+    }
+    let wrong = wrong.join("; ");
+    match (&mut record.reason, record.outcome) {
+        (Some(reason), Outcome::Error) => reason.message.push_str(&format!("; then {wrong}")),
+        _ => {
+            record.outcome = Outcome::Error;
+            record.reason = Some(Reason::new(ReasonKind::KernelFault, wrong));
         }
     }
 }

@@ -18,7 +18,7 @@ use super::session::{Ended, Parts, Session, suite_record};
 use super::text::refusal;
 use super::verdict::Verdict;
 use super::{Chosen, PlannedCase, direct};
-use crate::archive::{Store, Unfinished};
+use crate::archive::{self, Store, Unfinished};
 use crate::report::record::ChoicesRecord;
 use crate::report::summary_text;
 use crate::terms::DeviceKind;
@@ -94,6 +94,7 @@ fn whole(options: &Options, unfinished: Option<Unfinished>) -> Verdict {
 
 /// The `gates` target's main: every case a named test, choices from the environment, libtest's own arguments.
 pub fn gates() -> ExitCode {
+    archive::report_file_limit();
     let harness = Harness::from_process();
     let (options, planned) = match harness_choices(&harness) {
         Ok(chosen) => chosen,
@@ -147,6 +148,10 @@ fn harness_choices(harness: &Harness) -> Result<(Options, Planned), Verdict> {
 /// The end of a run on standard error, since standard output is the harness's; of a filtered one its trouble only.
 fn show_beside_harness(ended: &Ended, filtered: bool, skips: &IndexMap<String, usize>) {
     if filtered {
+        let report = ended.report.iter();
+        for problem in report.flat_map(|report| &report.run.problems) {
+            complain(&format!("error: {problem}"));
+        }
         if let Some(trouble) = &ended.trouble {
             complain(&format!("error: {trouble}"));
         }

@@ -1,8 +1,11 @@
 //! The binary on cards that misbehave: `suite/driver` stands in for libcuda and libnvidia-ml, so that everything from
 //! the driver's calls to the archive runs without a GPU.
 
+mod card_locks;
+mod closed_devices;
 mod faulty_driver;
 mod idle_driver;
+mod lost_work;
 mod mixed_faults;
 mod nvml_process;
 mod troubled_cards;

@@ -100,6 +100,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("indicatif", &["runner"]),
     ("clap", &["cli"]),
     ("jiff", &["archive"]),
+    ("signal_hook", &["archive"]),
 ];
 
 /// The only modules where `unsafe` may stand.

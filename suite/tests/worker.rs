@@ -3,6 +3,8 @@
 //! The target owns its `main`, because a worker is the same executable started again: with the worker's argument
 //! it plays the part that the case's id names.
 
+mod pools;
+
 use std::io::{self, Write};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
@@ -67,8 +69,15 @@ fn main() -> ExitCode {
                 "a_failure_outlives_the_search_for_a_simpler_schedule",
                 failure_outlives_the_search,
             ),
-            ("a_pool_runs_cases_side_by_side", side_by_side),
-            ("a_pool_remembers_for_all_its_workers", pool_remembers),
+            (
+                "what_goes_wrong_at_no_case_is_the_pools_to_tell",
+                pools::told_by_the_pool,
+            ),
+            ("a_pool_runs_cases_side_by_side", pools::side_by_side),
+            (
+                "a_pool_remembers_for_all_its_workers",
+                pools::pool_remembers,
+            ),
             ("a_worker_does_not_outlive_its_supervisor", orphan),
         ]),
     }
@@ -79,6 +88,8 @@ const ORPHANAGE: &str = "__orphanage";
 
 struct Actor {
     lost: bool,
+    /// What it does when it is to close its device.
+    at_close: String,
     /// The device that it says it has.
     uuid: Option<String>,
 }
@@ -99,7 +110,11 @@ impl Actor {
                 // What stands in the file that a test wrote.
                 let file = config.specs.map(std::fs::read_to_string);
                 let uuid = file.map(|text| text.unwrap());
-                Ok(Self { lost: false, uuid })
+                Ok(Self {
+                    lost: false,
+                    at_close: String::new(),
+                    uuid,
+                })
             }
         }
     }
@@ -137,6 +152,7 @@ impl Actor {
                 sleep_forever()
             }
             "lose" => self.lost = true,
+            "at close" => rest.clone_into(&mut self.at_close),
             "die later" => {
                 thread::spawn(|| {
                     thread::sleep(Duration::from_millis(50));
@@ -172,6 +188,21 @@ impl Execute for Actor {
 
     fn lost(&self) -> bool {
         self.lost
+    }
+
+    fn close(self) -> Vec<String> {
+        match self.at_close.as_str() {
+            "" => return Vec::new(),
+            "abort" => {
+                eprintln!("double free");
+                process::abort()
+            }
+            "exit" => process::exit(0),
+            "hang" => sleep_forever(),
+            "garbage" => write_to_socket(b"0x7f3a garbage\n"),
+            words => return vec![words.to_owned()],
+        }
+        Vec::new()
     }
 }
 
@@ -511,32 +542,6 @@ fn environment() {
         .status()
         .unwrap();
     assert!(status.success());
-}
-
-fn side_by_side() {
-    let pool = Pool::new(launch(Address::Sim, 20_000), 3);
-    let processes = thread::scope(|scope| {
-        let trial = || process_of(&pool.run("sleep:400"));
-        let trials: Vec<_> = (0..6).map(|_| scope.spawn(trial)).collect();
-        let processes: Vec<u64> = trials.into_iter().map(|t| t.join().unwrap()).collect();
-        processes
-    });
-    let mut distinct = processes;
-    distinct.sort_unstable();
-    distinct.dedup();
-    assert_eq!(distinct.len(), 3);
-    let work = pool.work();
-    assert!(work >= Duration::from_millis(800), "{work:?}");
-    pool.close();
-    assert!(!distinct.contains(&process_of(&pool.run("pass"))));
-}
-
-fn pool_remembers() {
-    let pool = Pool::new(launch(Address::Ordinal(7), 20_000), 2);
-    let first = pool.open().unwrap_err();
-    assert_eq!(fault_of(pool.run("pass")), first);
-    assert_eq!(fault_of(pool.run("pass")), first);
-    assert!(pool.device().is_none());
 }
 
 fn orphan() {

@@ -11,6 +11,8 @@ use super::supervisor::Reached;
 use crate::device::sim::Schedule;
 use crate::report::record::CaseRecord;
 
+mod closing;
+
 /// How far a case has come.
 #[derive(Debug, Default)]
 pub(super) struct Told {
@@ -48,11 +50,6 @@ impl Worker {
             told: Told::default(),
             idle: true,
         })
-    }
-
-    /// Whether the process still runs.
-    pub(super) fn alive(&mut self) -> bool {
-        self.process.alive()
     }
 
     /// Sends a request and waits for its reply, taking up whatever the worker prints meanwhile. A run under another

@@ -75,6 +75,9 @@ pub trait Execute {
 
     /// Whether the device context is gone, so that this process can run nothing more.
     fn lost(&self) -> bool;
+
+    /// Closes the device, which no fault has broken; gives what failed meanwhile.
+    fn close(self) -> Vec<String>;
 }
 
 /// What a worker needs to know before its first case.

@@ -73,4 +73,8 @@ impl Execute for Worker {
     fn lost(&self) -> bool {
         self.executor.lost()
     }
+
+    fn close(self) -> Vec<String> {
+        self.executor.close()
+    }
 }

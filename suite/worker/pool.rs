@@ -59,11 +59,13 @@ impl Pool {
         self.shared.work()
     }
 
-    /// Ends the workers, each after the case it is at.
-    pub fn close(&self) {
+    /// Ends the workers, each after the case it is at. Gives what went wrong with workers that were at no case, these
+    /// and earlier ones: a device that could not be closed, a death between two cases.
+    pub fn close(&self) -> Vec<String> {
         for supervisor in &self.supervisors {
             lock(supervisor).end();
         }
+        self.shared.take_beside_cases()
     }
 
     fn check_out(&self) -> Guest<'_> {

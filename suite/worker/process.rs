@@ -66,9 +66,13 @@ impl Process {
         })
     }
 
-    /// Whether the process still runs.
-    pub(super) fn alive(&mut self) -> bool {
-        matches!(self.child.try_wait(), Ok(None))
+    /// How it has ended, with its last words taken up; none while it runs.
+    pub(super) fn ended(&mut self) -> Option<ExitStatus> {
+        let status = self.child.try_wait().ok().flatten()?;
+        self.over = true;
+        // What cannot be read any more is lost with it.
+        let _ = self.drain();
+        Some(status)
     }
 
     pub(super) fn send(&mut self, message: &impl Serialize) -> Result<(), Silence> {
@@ -185,9 +189,7 @@ impl Process {
         let deadline = Instant::now() + limit;
         let mut pause = Duration::from_micros(200);
         loop {
-            if let Ok(Some(status)) = self.child.try_wait() {
-                self.over = true;
-                let _ = self.drain();
+            if let Some(status) = self.ended() {
                 return Some(status);
             }
             if Instant::now() >= deadline {

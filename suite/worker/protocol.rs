@@ -59,6 +59,10 @@ pub(super) enum Reply {
         reason: Reason,
         lost: bool,
     },
+    /// The device is closed, and this is what failed meanwhile; the worker ends.
+    Closed {
+        failed: Vec<String>,
+    },
 }
 
 /// Writes one message as one line.

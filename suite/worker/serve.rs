@@ -16,7 +16,8 @@ use crate::outcome::Fault;
 
 /// The main function of a worker process, whose standard input is its supervisor's socket.
 ///
-/// Ends with the process: after `Bye`, when the supervisor is gone, and after an answer that lost the device.
+/// Ends with the process: once the device is closed after `Bye`, when the supervisor is gone, and after an answer that
+/// lost the device.
 pub fn serve<E: Execute>(start: impl FnOnce(WorkerConfig) -> Result<E, Fault>) -> ! {
     let code = match serve_until_bye(start) {
         Ok(()) => 0,
@@ -70,7 +71,9 @@ fn serve_until_bye<E: Execute>(
             end_now();
         }
     }
-    Ok(())
+    let failed = executor.close();
+    flush();
+    protocol::send(&mut replies, &Reply::Closed { failed })
 }
 
 /// What was printed reaches the pipes before the answer does, so that it is the right case's.
@@ -111,13 +114,13 @@ where
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
         let mut from = BufReader::new(socket);
+        let mut sender = Some(sender);
         loop {
             match protocol::receive(&mut from) {
-                Ok(Some(request)) if request == goodbye => break,
+                // What is closed now may take for ever too.
+                Ok(Some(request)) if request == goodbye => sender = None,
                 Ok(Some(request)) => {
-                    if sender.send(request).is_err() {
-                        break;
-                    }
+                    sender = sender.filter(|sender| sender.send(request).is_ok());
                 }
                 Ok(None) | Err(_) => end_now(),
             }

@@ -17,6 +17,8 @@ use crate::device::sim::Schedule;
 use crate::outcome::Fault;
 use crate::report::record::CaseRecord;
 
+/// The least that closing a device may take.
+const CLOSING: Duration = Duration::from_secs(5);
 /// Workers that may fail to start one after the other, once one of the run did start.
 const START_FAILURES_MAX: u32 = 3;
 /// Lines of a dead worker's standard error in the reason.
@@ -93,6 +95,8 @@ struct State {
     failed_starts: u32,
     first_case: Option<Instant>,
     last_answer: Option<Instant>,
+    /// What went wrong with workers that were at no case.
+    beside_cases: Vec<String>,
 }
 
 impl Shared {
@@ -110,6 +114,15 @@ impl Shared {
             (Some(first), Some(last)) => last.saturating_duration_since(first),
             _ => Duration::ZERO,
         })
+    }
+
+    /// What went wrong with workers that were at no case, since it was last asked.
+    pub(super) fn take_beside_cases(&self) -> Vec<String> {
+        self.with(|state| std::mem::take(&mut state.beside_cases))
+    }
+
+    fn went_wrong(&self, wrong: impl IntoIterator<Item = String>) {
+        self.with(|state| state.beside_cases.extend(wrong));
     }
 
     /// Takes a worker's device, which is the run's from the first one on.
@@ -225,9 +238,13 @@ impl Supervisor {
         }
     }
 
-    /// Ends the idle worker; the next case starts another.
-    pub fn end(&mut self) {
-        self.worker = None;
+    /// Ends the idle worker; the next case starts another. What goes wrong is the run's to tell.
+    pub(super) fn end(&mut self) {
+        if let Some(worker) = self.worker.take() {
+            // Which is the driver's work, as a case is.
+            let limit = self.launch.case_deadline.min(self.launch.startup_deadline);
+            self.shared.went_wrong(worker.close(limit.max(CLOSING)));
+        }
     }
 
     /// Keeps the worker for the next case, unless its device is lost.
@@ -257,10 +274,11 @@ impl Supervisor {
         if let Some(fault) = self.shared.with(|state| state.down.clone()) {
             return Err(Box::new(Answer::fault(fault, Output::default())));
         }
-        if let Some(mut worker) = self.worker.take()
-            && worker.alive()
-        {
-            return Ok(worker);
+        if let Some(mut worker) = self.worker.take() {
+            match worker.dead() {
+                None => return Ok(worker),
+                Some(wrong) => self.shared.went_wrong([wrong]),
+            }
         }
         self.start()
     }

@@ -9,7 +9,8 @@
 
 use std::sync::{Arc, Weak};
 
-use super::driver::{Address, Driver};
+use super::driver::{Address, Driver, Result};
+use super::errors::{DriverError, OUT_OF_MEMORY};
 use super::memory::{Allocation, Pool};
 use crate::value::Array;
 
@@ -45,36 +46,45 @@ impl InputCache {
     }
 
     /// None for an array that is not worth keeping, or when memory is short.
+    ///
+    /// # Errors
+    /// Of the driver, other than that memory is short.
     pub fn find_or_make(
         &mut self,
         driver: &Driver,
         pool: &mut Pool,
         array: &Arc<Array>,
-    ) -> Option<Found> {
+    ) -> Result<Option<Found>> {
         let len = array.as_bytes().len() as u64;
         if len < LEAST_BYTES || len > self.most_bytes {
-            return None;
+            return Ok(None);
         }
         let is_it = |kept: &Kept| kept.array.as_ptr() == Arc::as_ptr(array);
         if let Some(index) = self.kept.iter().position(is_it) {
             let kept = self.kept.remove(index);
             let base = kept.allocation.base;
             self.kept.push(kept);
-            return Some(Found { base, fresh: false });
+            return Ok(Some(Found { base, fresh: false }));
         }
         for gone in self.evict(len) {
             pool.free(gone.allocation);
         }
-        let allocation = pool.alloc(driver, len).ok()?;
+        let allocation = match pool.alloc(driver, len) {
+            Err(DriverError {
+                code: OUT_OF_MEMORY,
+                ..
+            }) => return Ok(None),
+            other => other?,
+        };
         self.kept.push(Kept {
             array: Arc::downgrade(array),
             len,
             allocation,
         });
-        Some(Found {
+        Ok(Some(Found {
             base: allocation.base,
             fresh: true,
-        })
+        }))
     }
 
     /// Takes out arrays that are no more, then the least recently used, until `len` more bytes are allowed.

@@ -9,9 +9,12 @@
 //! ```
 
 use std::collections::BTreeMap;
+use std::mem::MaybeUninit;
+use std::slice;
 
 use super::driver::{Address, Driver, Event, Result, Stream};
 use super::errors::{DriverError, OUT_OF_MEMORY};
+use super::scribble::Marks;
 
 /// Freed allocations, by size. They go back to the driver only when it runs out.
 #[derive(Default)]
@@ -56,10 +59,12 @@ impl Pool {
 
     /// Gives all free allocations back to the driver.
     pub fn trim(&mut self, driver: &Driver) -> Result<()> {
-        for base in std::mem::take(&mut self.free).into_values().flatten() {
-            driver.free(base)?;
-        }
-        Ok(())
+        self.take_all().try_for_each(|base| driver.free(base))
+    }
+
+    /// All free allocations, which are the caller's to give back.
+    pub fn take_all(&mut self) -> impl Iterator<Item = Address> + use<> {
+        std::mem::take(&mut self.free).into_values().flatten()
     }
 }
 
@@ -75,6 +80,7 @@ pub(super) struct Staging {
     host: Option<(*mut u8, usize)>,
     /// Bytes the last `fetch` brought.
     fetched: usize,
+    marks: Marks,
 }
 
 impl Staging {
@@ -105,8 +111,13 @@ impl Staging {
         let mut at = 0;
         let mut queue = || {
             for &(from, bytes) in ranges.iter().filter(|range| range.1 > 0) {
-                // SAFETY: `at + bytes <= total`, which the room holds; only this function reads it, after the wait.
-                unsafe { driver.copy_to_host(host.add(at), from, bytes, stream)? };
+                // SAFETY: `at + bytes <= total`, which the room holds, and no copy into it is under way; only this
+                // function reads it, after the wait.
+                unsafe {
+                    let host = host.add(at);
+                    self.marks.scribble(raw(host, bytes as usize));
+                    driver.copy_to_host(host, from, bytes, stream)?;
+                }
                 at += bytes as usize;
             }
             Ok(())
@@ -123,7 +134,7 @@ impl Staging {
     pub fn fetched(&self) -> &[u8] {
         match self.host {
             // SAFETY: copies have written the first `fetched` bytes and are done; the next one borrows `self` mutably.
-            Some((host, _)) => unsafe { std::slice::from_raw_parts(host, self.fetched) },
+            Some((host, _)) => unsafe { slice::from_raw_parts(host, self.fetched) },
             None => bytemuck::cast_slice::<u64, u8>(&[]),
         }
     }
@@ -138,6 +149,15 @@ impl Staging {
     }
 }
 
+/// Memory as marks are written over it.
+///
+/// # Safety
+/// `bytes` bytes from `host` are this process's, and nothing else uses them while the slice lives.
+unsafe fn raw<'a>(host: *mut u8, bytes: usize) -> &'a mut [MaybeUninit<u8>] {
+    // SAFETY: the caller's promise.
+    unsafe { slice::from_raw_parts_mut(host.cast(), bytes) }
+}
+
 /// Bytes of each half of the ring.
 const HALF: usize = 4 << 20;
 
@@ -147,6 +167,7 @@ pub(super) struct Ring {
     /// Recorded after the last copy that uses the half.
     done: [Event; 2],
     turn: usize,
+    marks: Marks,
 }
 
 impl Ring {
@@ -157,6 +178,7 @@ impl Ring {
             host,
             done,
             turn: 0,
+            marks: Marks::default(),
         })
     }
 
@@ -200,9 +222,12 @@ impl Ring {
                 Some(start) => {
                     let (half, done) = self.next();
                     let bytes = HALF.min(len as usize - start);
+                    // An upload before this one may still be using it.
+                    driver.wait_event(done)?;
                     // SAFETY: `half` has HALF bytes; the piece before last, which used it, has been visited, and it is
                     // read only after `done`.
                     unsafe {
+                        self.marks.scribble(raw(half, bytes));
                         driver.copy_to_host(half, from.at(start as u64), bytes as u64, stream)?
                     };
                     driver.record(done, stream)?;
@@ -213,7 +238,7 @@ impl Ring {
             if let Some((start, bytes, half, done)) = copied.take() {
                 driver.wait_event(done)?;
                 // SAFETY: the copy into it is done, and nothing else is queued for this half.
-                let piece: &[u8] = unsafe { std::slice::from_raw_parts(half, bytes) };
+                let piece: &[u8] = unsafe { slice::from_raw_parts(half, bytes) };
                 go_on = go_on && visit(start, piece);
             }
             copied = match next {
@@ -232,13 +257,13 @@ impl Ring {
         )
     }
 
-    /// Call once, when the stream is idle.
-    pub fn release(&mut self, driver: &Driver) -> Result<()> {
+    /// Call once, when the stream is idle. `tried` is given each call's result.
+    pub fn release(&mut self, driver: &Driver, tried: &mut dyn FnMut(Result<()>)) {
         for event in self.done {
-            driver.destroy_event(event)?;
+            tried(driver.destroy_event(event));
         }
         // SAFETY: from `alloc_host`; the stream is idle, so no copy uses it.
-        unsafe { driver.free_host(self.host) }
+        tried(unsafe { driver.free_host(self.host) });
     }
 }
 

@@ -1,6 +1,6 @@
 //! CUDA devices through the driver API: the only place of this crate that names cudarc.
 //!
-//! Owns: [`enumerate`], [`CudaDevice`] and [`CardLock`]; inside, the driver's calls (`driver`), its codes (`errors`),
+//! Owns: [`enumerate`], [`CudaDevice`] and [`CardTurns`]; inside, the driver's calls (`driver`), its codes (`errors`),
 //! memory, guard bands and modules. May import `image`, `value`, `terms` and `outcome`.
 //!
 //! A device uses the primary context: libraries built on the runtime API use that one too, and the process is given
@@ -18,9 +18,10 @@
 //! # }
 //! ```
 
-use super::{BufferId, Device, DeviceInfo};
+use super::{BufferId, DeviceInfo};
 use crate::outcome::Fault;
 
+mod closing;
 mod driver;
 mod entry;
 mod errors;
@@ -33,9 +34,11 @@ mod memory;
 mod module;
 mod native;
 mod operations;
+mod probes;
+mod scribble;
 
 pub use info::{Select, enumerate};
-pub use lock::CardLock;
+pub use lock::{CardLock, CardTurns};
 
 use driver::{Address, Driver, Event, Ordinal, Stream};
 use errors::{DriverError, OUT_OF_MEMORY};
@@ -44,6 +47,7 @@ use inputs::InputCache;
 use memory::{Allocation, Pool, Ring, Staging};
 use module::{Limits, LoadedImage};
 use native::NativeLibrary;
+use probes::Probes;
 
 /// Downloads above this many bytes do not get page-locked memory of their full size.
 const LARGE: u64 = 256 << 20;
@@ -62,6 +66,7 @@ pub struct CudaDevice {
     staging: Staging,
     large: Vec<u64>,
     ring: Ring,
+    probes: Probes,
     inputs: InputCache,
     /// What all guard bands are cut from, here and on the device.
     guards: Vec<u8>,
@@ -72,6 +77,7 @@ pub struct CudaDevice {
     /// Kernels launched since the device was last seen idle, each once: suspects, should it fail.
     suspects: Vec<String>,
     lost: bool,
+    closed: bool,
 }
 
 struct Buffer {
@@ -113,6 +119,7 @@ impl CudaDevice {
         let limits = Limits::read(driver, ordinal)?;
         let stream = driver.stream()?;
         let mut ring = Ring::new(driver)?;
+        let probes = Probes::new(driver)?;
         let mut pool = Pool::default();
         let guards = guard::source();
         let guards_on_device = pool.alloc(driver, guard::SOURCE)?;
@@ -132,6 +139,7 @@ impl CudaDevice {
             staging: Staging::default(),
             large: Vec::new(),
             ring,
+            probes,
             inputs,
             guards,
             guards_on_device,
@@ -139,6 +147,7 @@ impl CudaDevice {
             stamps: 0,
             suspects: Vec::new(),
             lost: false,
+            closed: false,
         })
     }
 
@@ -223,28 +232,6 @@ impl CudaDevice {
                 .extend(guard::violation(want, got).map(|violation| (index, side, violation)));
         }
         Ok(violations)
-    }
-}
-
-impl Drop for CudaDevice {
-    /// Gives everything back, as far as the context still answers: errors have nowhere to go from here.
-    fn drop(&mut self) {
-        if !self.lost && self.driver.wait(self.stream).is_ok() {
-            self.free_all();
-            self.inputs.clear(&mut self.pool);
-            self.pool.free(self.guards_on_device);
-            let _ = self.pool.trim(self.driver);
-            let _ = self.staging.release(self.driver);
-            let _ = self.ring.release(self.driver);
-            for &event in &self.events {
-                let _ = self.driver.destroy_event(event);
-            }
-            for loaded in &self.modules {
-                let _ = self.driver.unload(loaded.module);
-            }
-            let _ = self.driver.destroy_stream(self.stream);
-        }
-        let _ = self.driver.leave(self.ordinal);
     }
 }
 

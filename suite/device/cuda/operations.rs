@@ -91,6 +91,7 @@ impl Device for CudaDevice {
         for buffer in self.buffers.drain(..) {
             self.pool.free(buffer.allocation);
         }
+        self.probes.forget();
         self.stamps = 0;
     }
 
@@ -103,7 +104,8 @@ impl Device for CudaDevice {
     fn upload_input(&mut self, to: BufferId, array: &Arc<Array>) -> Result<(), Fault> {
         let bytes = array.as_bytes();
         let address = self.address(to, 0, bytes.len() as u64);
-        let Some(kept) = self.inputs.find_or_make(self.driver, &mut self.pool, array) else {
+        let kept = self.inputs.find_or_make(self.driver, &mut self.pool, array);
+        let Some(kept) = self.checked(kept, "allocating an input's copy")? else {
             return self.upload(to, 0, bytes);
         };
         let filled = match kept.fresh {
@@ -142,8 +144,15 @@ impl Device for CudaDevice {
         self.checked(done, "filling")
     }
 
+    /// One word is on its way back at once: a fill that did nothing would leave what an earlier case wrote there.
     fn poison(&mut self, to: BufferId, offset: u64, len: u64, pattern: &[u8]) -> Result<(), Fault> {
-        self.fill(to, offset, len, pattern)
+        self.fill(to, offset, len, pattern)?;
+        let from = self.address(to, offset, len);
+        let name = &self.buffers[to.0].name;
+        let probed = self
+            .probes
+            .probe(self.driver, name, (from, len), pattern, self.stream);
+        self.checked(probed, "reading poison")
     }
 
     fn copy(&mut self, from: (BufferId, u64), to: (BufferId, u64), len: u64) -> Result<(), Fault> {
@@ -219,7 +228,7 @@ impl Device for CudaDevice {
         let done = self.driver.wait(self.stream);
         self.checked(done, "waiting for the device")?;
         self.suspects.clear();
-        Ok(())
+        self.probes.take_lost().map_or(Ok(()), Err)
     }
 
     fn take_findings(&mut self) -> Result<Vec<Finding>, Fault> {
@@ -259,6 +268,10 @@ impl Device for CudaDevice {
             });
         self.checked(done, "downloading")?;
         Ok(&bytemuck::cast_slice::<u64, u8>(&self.large)[..len as usize])
+    }
+
+    fn close(&mut self) -> Vec<String> {
+        self.close_all()
     }
 
     fn stamp(&mut self) -> Result<Stamp, Fault> {

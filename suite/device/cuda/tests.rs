@@ -4,7 +4,7 @@ use std::hash::BuildHasher;
 use std::sync::Arc;
 
 use super::*;
-use crate::device::{Access, Argument, Elapsed, Launch, ModuleId};
+use crate::device::{Access, Argument, Device, Elapsed, Launch, ModuleId};
 use crate::image::{Code, Image};
 use crate::terms::{FindingKind, ImageKind, ReasonKind};
 use crate::value::{Array, POISON_BYTE};

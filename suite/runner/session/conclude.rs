@@ -22,7 +22,7 @@ impl Session {
     /// Ends the workers, reads the device's identity again, writes the report and gives the verdict.
     pub(in crate::runner) fn finish(&self) -> Ended {
         let work = self.parts.pool.work();
-        self.parts.pool.close();
+        let wrong = self.parts.pool.close();
         let skipped: Vec<CaseRecord> = self
             .parts
             .cases
@@ -43,11 +43,18 @@ impl Session {
                 verdict: *verdict,
                 trouble: Some(reason.message.clone()),
             },
-            Some(Ok(begun)) => self.conclude(begun, skipped, work),
+            Some(Ok(begun)) => self.conclude(begun, skipped, work, wrong),
         }
     }
 
-    fn conclude(&self, begun: &Begun, skipped: Vec<CaseRecord>, work: Duration) -> Ended {
+    /// `wrong`: with workers that were at no case.
+    fn conclude(
+        &self,
+        begun: &Begun,
+        skipped: Vec<CaseRecord>,
+        work: Duration,
+        wrong: Vec<String>,
+    ) -> Ended {
         let Begun { recorder, .. } = begun;
         for record in skipped {
             recorder.record(record);
@@ -55,11 +62,15 @@ impl Session {
         let (mut records, mut trouble) = recorder.take();
         let place = |id: &str| self.parts.cases.iter().position(|p| p.case.id == id);
         records.sort_by_cached_key(|record| place(&record.id));
+        let folder = Some(recorder.path().to_owned());
+        if self.parts.joined.is_some() {
+            // With the report that others write it would be lost.
+            trouble = trouble.or_else(|| wrong.first().cloned());
+        }
         let verdict = match Verdict::of(&records) {
             Verdict::Passed if trouble.is_some() => Verdict::Failed,
             verdict => verdict,
         };
-        let folder = Some(recorder.path().to_owned());
         if self.parts.joined.is_some() {
             return Ended {
                 report: None,
@@ -68,7 +79,8 @@ impl Session {
                 trouble,
             };
         }
-        let facts = self.finished(begun, work, &records);
+        let mut facts = self.finished(begun, work, &records);
+        facts.run.problems.extend(rules::driver(wrong));
         let verdict = verdict.held_to(&facts.run.problems);
         let tables = tables::evaluate(&self.parts.suites, &records, &Columns(Engine::new()));
         let (report, written) = recorder.finish(facts.into_report(records, tables));

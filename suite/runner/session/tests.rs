@@ -30,7 +30,8 @@ while read -r line; do
     *hang_expected_late*) printf '"launches"\n' >&3; exec sleep 100 ;;
     *hang*) exec sleep 100 ;;
     *stuck*) printf '{"begins":{"schedule":"%s"}}\n' fair random:7 >&3; exec sleep 100 ;;
-    *bye*) exit 0 ;;
+    *'"bye"'*) [ -n "$at_bye" ] && kill -6 $$; printf '{"closed":{"failed":[]}}\n' >&3; exit 0 ;;
+    *ends_badly*) at_bye=die ;;
     *print*) printf 'from a kernel' ;;
     esac
     case "$line" in
@@ -336,6 +337,49 @@ fn processes_that_share_a_key_share_one_incomplete_run() {
     assert_eq!(listed.len(), 1);
     assert_eq!(listed[0].state, State::Incomplete);
     assert_eq!((listed[0].totals.pass, listed[0].totals.fail), (1, 1));
+}
+
+#[test]
+fn a_worker_that_dies_when_it_is_ended_is_told_by_the_run_or_by_its_one_case() {
+    let words = "the worker died while it closed the device: signal 6 (SIGABRT)";
+    for filtered in [true, false] {
+        let reports = tempfile::tempdir().unwrap();
+        let mut session = session(reports.path(), READY, &["ends_badly", "a"]);
+        session.parts.filtered = filtered;
+        direct::run(&session, 1, false);
+        let ended = session.finish();
+        assert_eq!(ended.verdict, Verdict::Failed);
+        let report = ended.report.unwrap();
+        assert_eq!(report.totals.pass, 2);
+        let problems: Vec<String> = report.run.problems.iter().map(|p| p.to_string()).collect();
+        assert_eq!(problems, [format!("driver: {words}")]);
+    }
+    let reports = tempfile::tempdir().unwrap();
+    for (gate, outcome) in [("ends_badly", Outcome::Error), ("a", Outcome::Pass)] {
+        let mut session = session(reports.path(), READY, &[gate]);
+        session.parts.joined = Some("9e1f".into());
+        let record = session.judge(&case(gate));
+        assert_eq!(record.outcome, outcome);
+        let reason = record.reason.map(|reason| reason.to_string());
+        let told = format!("kernel fault: {words}");
+        assert_eq!(reason, (gate == "ends_badly").then_some(told));
+        assert_eq!(session.finish().verdict == Verdict::Passed, gate == "a");
+    }
+}
+
+#[test]
+fn what_goes_wrong_behind_an_error_is_told_with_it() {
+    let mut record = unjudged(
+        &case("a"),
+        Outcome::Error,
+        Reason::new(ReasonKind::Setup, "one"),
+    );
+    ended_badly(&mut record, &[]);
+    ended_badly(&mut record, &["two".into(), "three".into()]);
+    assert_eq!(
+        record.reason.unwrap().to_string(),
+        "setup: one; then two; three"
+    );
 }
 
 const WAIVERS: &str = "version: 1

@@ -130,6 +130,11 @@ impl Executor {
         self.lost
     }
 
+    /// Closes the device; gives what failed meanwhile.
+    pub fn close(mut self) -> Vec<String> {
+        self.device.close()
+    }
+
     /// Sets the schedules under which `run` runs every case; the fair one alone where none are set.
     pub fn set_schedules(&mut self, schedules: Schedules) {
         self.schedules = schedules;
