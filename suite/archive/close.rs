@@ -1,34 +1,42 @@
-//! Runs that nobody finished: what is in their results, and the report that somebody writes for all of them.
+//! Runs that nobody finished: the report that somebody writes for all of their processes.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use super::load::{Loaded, read_results, read_start};
-use super::run::{RUN, RunFolder};
-use super::{ArchiveError, State};
+use super::load::{Found, load};
+use super::run::RunFolder;
+use super::{ArchiveError, Loaded, Store};
 use crate::report::Facts;
 use crate::report::record::Report;
 
-/// What a run's folder holds, whether or not it has a report already: processes may have joined since.
-///
-/// # Errors
-/// When it holds no run, or one that cannot be read.
-pub fn load_results(folder: &Path) -> Result<Loaded, ArchiveError> {
-    let start = folder.join(RUN);
-    if !start.is_file() {
-        return Err(ArchiveError::Bare(folder.to_owned()));
+impl Store {
+    /// The folder of a run, named as for [`Store::load`]; of the one that was started last, when none is named.
+    ///
+    /// # Errors
+    /// When there is no such run, or several.
+    pub fn folder(&self, name: Option<&str>) -> Result<PathBuf, ArchiveError> {
+        match name.map(|name| self.find(name)) {
+            None => self.newest_folder(),
+            Some(Ok(Found::Run(folder))) => Ok(folder),
+            Some(Ok(Found::File(path))) => Err(ArchiveError::NoRun(path)),
+            Some(Err(error)) => Err(error),
+        }
     }
-    let (facts, seal) = read_start(folder)?;
-    let results = read_results(folder)?;
-    Ok(Loaded {
-        path: folder.to_owned(),
-        report: facts.into_report(results.cases, Vec::new()),
-        state: State::Incomplete,
-        broken_lines: results.broken_lines,
-        seal,
-    })
 }
 
-/// Writes the report of such a run beside its results, to which it adds the report's cases that have none there.
+/// A run as it was last written; none where that is a damaged report, which can be written again.
+///
+/// # Errors
+/// When there is no run, or it cannot be read.
+pub fn last_written(folder: &Path) -> Result<Option<Loaded>, ArchiveError> {
+    match load(folder) {
+        Ok(loaded) => Ok(Some(loaded)),
+        Err(ArchiveError::Damaged { .. }) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Writes the report of such a run beside its results, to which it adds the report's cases that have none there. A
+/// damaged report is kept under another name.
 ///
 /// # Errors
 /// When it cannot be written; the results that are there stay as they are.

@@ -39,13 +39,14 @@ pub enum ArchiveError {
     #[error("`{name}` is the beginning of {} runs: {}", ids.len(), ids.join(", "))]
     Ambiguous { name: String, ids: Vec<String> },
     #[error(
-        "cannot read {}: {source}. `cuda-gates run --resume {id}` writes it again from results.jsonl",
+        "cannot read {}: {source}. `{mend}` writes it again from results.jsonl",
         path.display()
     )]
     Damaged {
         path: PathBuf,
         source: ReadError,
-        id: String,
+        /// The command that writes it again.
+        mend: String,
     },
     #[error("{} was {what}. Run the gates again", path.display())]
     Changed { path: PathBuf, what: String },
@@ -55,7 +56,10 @@ pub enum ArchiveError {
         "run {0} is complete: there is nothing to resume. `cuda-gates report show {0}` shows it"
     )]
     Complete(String),
-    #[error("run {0} was written by many processes, each its own cases: run them again")]
+    #[error(
+        "run {0} was written by many processes, each its own cases: `cuda-gates report close {0}` judges what they left, \
+         and cases without a result are run again"
+    )]
     Joined(String),
     #[error(
         "run {0} does not say what it was to run, as an older cuda-gates wrote it: run the gates again"

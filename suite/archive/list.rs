@@ -61,9 +61,12 @@ impl Store {
     /// # Errors
     /// When there is none, or it cannot be read.
     pub fn newest(&self) -> Result<Loaded, ArchiveError> {
-        let folders = self.folders()?;
-        let newest = folders.iter().max_by_key(|path| started(path));
-        load(newest.ok_or_else(|| ArchiveError::NoRuns(self.root().to_owned()))?)
+        load(&self.newest_folder()?)
+    }
+
+    pub(super) fn newest_folder(&self) -> Result<PathBuf, ArchiveError> {
+        let newest = self.folders()?.into_iter().max_by_key(|path| started(path));
+        newest.ok_or_else(|| ArchiveError::NoRuns(self.root().to_owned()))
     }
 
     /// `root/*/*/*` that hold a run, in the order of their names.

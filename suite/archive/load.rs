@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use indexmap::IndexMap;
 
+use super::damage::broken_report;
 use super::run::{FILES, REPORT, RESULTS, RUN};
 use super::{ArchiveError, State, Store};
 use crate::report::record::{CaseRecord, Report};
@@ -110,6 +111,15 @@ pub(super) fn load(folder: &Path) -> Result<Loaded, ArchiveError> {
         loaded.path = folder.to_owned();
         return Ok(loaded);
     }
+    load_results(folder)
+}
+
+/// What a run's start and results hold, whether or not it has a report: of a run that did not reach its end, or of one
+/// that other processes may have joined since.
+///
+/// # Errors
+/// When it has no start, or one of the files cannot be read.
+pub fn load_results(folder: &Path) -> Result<Loaded, ArchiveError> {
     let (mut facts, seal) = read_start(folder)?;
     facts.run.complete = false;
     facts.run.finished = None;
@@ -121,28 +131,6 @@ pub(super) fn load(folder: &Path) -> Result<Loaded, ArchiveError> {
         broken_lines: results.broken_lines,
         seal,
     })
-}
-
-/// A report that is no report any more can be written again where the other files are there.
-fn broken_report(error: ArchiveError, folder: &Path) -> ArchiveError {
-    match error {
-        ArchiveError::Read { path, source } if is_damage(&source) && folder.join(RUN).is_file() => {
-            ArchiveError::Damaged {
-                path,
-                source,
-                id: id(folder),
-            }
-        }
-        other => other,
-    }
-}
-
-/// Whether a file was this suite's once, as far as can be told.
-pub(super) fn is_damage(error: &ReadError) -> bool {
-    matches!(
-        error,
-        ReadError::Truncated { .. } | ReadError::Json(_) | ReadError::NotUtf8(_)
-    )
 }
 
 /// What was known when a run began.

@@ -20,6 +20,7 @@
 //! ```
 
 mod close;
+mod damage;
 mod disk;
 mod error;
 mod list;
@@ -30,10 +31,10 @@ mod run;
 mod store;
 mod verify;
 
-pub use close::{close, load_results};
+pub use close::{close, last_written};
 pub use error::ArchiveError;
 pub use list::{Listed, State};
-pub use load::Loaded;
+pub use load::{Loaded, load_results};
 pub use names::{Shelf, new_run_id, now};
 pub use resume::Unfinished;
 pub use run::RunFolder;

@@ -1,16 +1,10 @@
 //! Going on with a run that died.
 
-use std::fs;
-use std::path::{Path, PathBuf};
-
+use super::damage::{Written, keep_aside, written};
 use super::disk::{Owner, remove_parts};
-use super::load::{Found, Results, id, is_damage, read_report, read_results, read_start};
-use super::run::REPORT;
+use super::load::{Found, Results, id, read_results, read_start};
 use super::{ArchiveError, RunFolder, Store};
 use crate::report::record::CaseRecord;
-
-/// What a report that cannot be read is kept as.
-const DAMAGED: &str = "report.json.damaged";
 
 /// A run that did not reach its end, this process' alone.
 #[derive(Debug)]
@@ -33,7 +27,13 @@ impl Store {
             Found::File(path) => return Err(ArchiveError::NoRun(path)),
         };
         let owner = Owner::take(&path)?;
-        let damaged = is_unfinished(&path)?;
+        let damaged = match written(&path)? {
+            Written::Report(report) if report.run.complete => {
+                return Err(ArchiveError::Complete(id(&path)));
+            }
+            Written::Damaged(report) => Some(report),
+            Written::Report(_) | Written::Nothing => None,
+        };
         let (facts, seal) = read_start(&path)?;
         if let Some(what) = seal.broken() {
             return Err(ArchiveError::Changed { path, what });
@@ -47,24 +47,9 @@ impl Store {
         let Results { cases, .. } = read_results(&path)?;
         remove_parts(&path);
         if let Some(report) = damaged {
-            let aside = path.join(DAMAGED);
-            fs::rename(&report, &aside).map_err(|e| ArchiveError::io("move", &report, e))?;
+            keep_aside(&report)?;
         }
         let folder = RunFolder::take_up(path, facts, owner)?;
         Ok(Unfinished { folder, cases })
-    }
-}
-
-/// Gives the report that cannot be read, where there is one.
-fn is_unfinished(folder: &Path) -> Result<Option<PathBuf>, ArchiveError> {
-    let path = folder.join(REPORT);
-    if !path.is_file() {
-        return Ok(None);
-    }
-    match read_report(&path) {
-        Ok((report, _)) if report.run.complete => Err(ArchiveError::Complete(id(folder))),
-        Ok(_) => Ok(None),
-        Err(ArchiveError::Read { source, .. }) if is_damage(&source) => Ok(Some(path)),
-        Err(error) => Err(error),
     }
 }

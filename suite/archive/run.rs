@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::ArchiveError;
+use super::damage::{Written, keep_aside, written};
 use super::disk::{FileLock, Owner, PART, append_line, open_results, replace, sync, sync_folder};
 use super::load::read_results;
 use crate::report::record::{CaseRecord, Report, ResumedRecord};
@@ -188,6 +189,9 @@ impl RunFolder {
             self.write_locked(case)?;
         }
         sync(&self.results).map_err(|e| ArchiveError::io("append to", &file, e))?;
+        if let Written::Damaged(damaged) = written(&self.path)? {
+            keep_aside(&damaged)?;
+        }
         self.write_report(report)
     }
 

@@ -18,47 +18,21 @@ pub(super) fn explain(
     let mut text = format!("{}\n{}: {}\n", case.id, suite.path, suite.title);
     section(&mut text, "subject", std::slice::from_ref(&case.subject));
     section(&mut text, "check", std::slice::from_ref(&case.check));
-    let axes: Vec<String> = case
-        .params
-        .iter()
-        .map(|(axis, value)| format!("{axis} = {}", axis_text(value)))
-        .collect();
-    section(&mut text, "axes", &axes);
+    section(&mut text, "axes", &axes(case));
     section(&mut text, "lets", &lets(suite, prepared));
     section(&mut text, "inputs", &inputs(prepared));
     let shown = Shown {
         plan: &prepared.plan,
         signatures,
     };
-    let buffers: Vec<String> = shown
-        .plan
-        .buffers
-        .iter()
-        .filter(|buffer| !buffer.is_input)
-        .map(|buffer| {
-            format!(
-                "{}: {} × {}",
-                buffer.name,
-                buffer.element.name(),
-                buffer.len
-            )
-        })
-        .collect();
-    section(&mut text, "buffers", &buffers);
+    section(&mut text, "buffers", &buffers(shown.plan));
     shown.work(&mut text);
     for wanted in &shown.plan.wanted {
         let title = format!("wanted value: {}", wanted.key);
         section(&mut text, &title, &shown.steps(&wanted.steps));
         section(&mut text, "then reads", &shown.reads(&[wanted.read]));
     }
-    let mut launches = format!("launches: {}", prepared.launches);
-    if prepared.dropped_launches > 0 {
-        launches.push_str(&format!(
-            ", and {} left out because their grid is empty",
-            prepared.dropped_launches
-        ));
-    }
-    text.push_str(&format!("\n{launches}\n"));
+    text.push_str(&format!("\n{}\n", launches(prepared)));
     text
 }
 
@@ -97,6 +71,31 @@ fn section(text: &mut String, title: &str, lines: &[String]) {
     text.push_str(&format!("\n{title}\n"));
     for line in lines {
         text.push_str(&format!("  {line}\n"));
+    }
+}
+
+fn axes(case: &Case) -> Vec<String> {
+    let axes = case.params.iter();
+    axes.map(|(axis, value)| format!("{axis} = {}", axis_text(value)))
+        .collect()
+}
+
+/// Those that are no inputs.
+fn buffers(plan: &Plan) -> Vec<String> {
+    let buffers = plan.buffers.iter().filter(|buffer| !buffer.is_input);
+    buffers
+        .map(|buffer| {
+            let element = buffer.element.name();
+            format!("{}: {element} × {}", buffer.name, buffer.len)
+        })
+        .collect()
+}
+
+fn launches(prepared: &Prepared) -> String {
+    let launches = format!("launches: {}", prepared.launches);
+    match prepared.dropped_launches {
+        0 => launches,
+        dropped => format!("{launches}, and {dropped} left out because their grid is empty"),
     }
 }
 

@@ -75,56 +75,65 @@ fn answer(command: Command, environment: Options) -> Outcome {
         Command::Check { files, folders } => check::check(&files, &Found::of(folders, environment)),
         Command::Explain { case, folders } => explain_case(&case, folders, environment),
         Command::Devices { format } => devices::devices(format),
-        Command::Schema { document } => Ok(match document {
-            Document::Suite => output::json(&spec::schema()),
-            Document::Report => Answer::from(crate::report::schema()),
-            Document::Waivers => output::json(&spec::waivers_schema()),
-            Document::Mutation => Answer::from(crate::mutate::schema()),
-        }),
+        Command::Schema { document } => Ok(schema(document)),
         Command::Kernels { command } => kernels::run(command, environment.kernels),
         Command::Mutate(arguments) => mutate::mutate(arguments, environment),
-        Command::Report { command } => match command {
-            args::Report::List { reports, format } => {
-                report::list(reports.unwrap_or(environment.reports), format)
-            }
-            args::Report::Close {
-                run,
+        Command::Report { command } => of_archive(command, environment),
+    }
+}
+
+fn schema(document: Document) -> Answer {
+    match document {
+        Document::Suite => output::json(&spec::schema()),
+        Document::Report => Answer::from(crate::report::schema()),
+        Document::Waivers => output::json(&spec::waivers_schema()),
+        Document::Mutation => Answer::from(crate::mutate::schema()),
+    }
+}
+
+/// Every `report` command.
+fn of_archive(command: args::Report, environment: Options) -> Outcome {
+    match command {
+        args::Report::List { reports, format } => {
+            report::list(reports.unwrap_or(environment.reports), format)
+        }
+        args::Report::Close {
+            run,
+            filters,
+            exact,
+            skip,
+            reports,
+            folders,
+            format,
+        } => {
+            let mut options = folders.resolve(environment);
+            options.reports = reports.unwrap_or(options.reports);
+            options.selection = Selection {
                 filters,
                 exact,
                 skip,
-                reports,
-                folders,
-                format,
-            } => {
-                let mut options = folders.resolve(environment);
-                options.reports = reports.unwrap_or(options.reports);
-                options.selection = Selection {
-                    filters,
-                    exact,
-                    skip,
-                };
-                report::close(run.as_deref(), &options, format)
+            };
+            report::close(run.as_deref(), &options, format)
+        }
+        args::Report::Verify {
+            runs,
+            reports,
+            format,
+        } => verify::verify(&runs, reports.unwrap_or(environment.reports), format),
+        args::Report::Show {
+            run,
+            reports,
+            format,
+            redact,
+            plots,
+        } => {
+            let reports = reports.unwrap_or(environment.reports);
+            let report = report::load(run.as_deref(), reports, redact)?;
+            match plots {
+                Some(folder) => plots::write(&report.report, &folder),
+                None => report::show(&report, format),
             }
-            args::Report::Verify {
-                runs,
-                reports,
-                format,
-            } => verify::verify(&runs, reports.unwrap_or(environment.reports), format),
-            args::Report::Show {
-                run,
-                reports,
-                format,
-                redact,
-                plots,
-            } => {
-                let reports = reports.unwrap_or(environment.reports);
-                let report = report::load(run.as_deref(), reports, redact)?;
-                match plots {
-                    Some(folder) => plots::write(&report.report, &folder),
-                    None => report::show(&report, format),
-                }
-            }
-        },
+        }
     }
 }
 

@@ -108,8 +108,8 @@ pub(super) fn load(run: Option<&str>, reports: PathBuf, redact: bool) -> Result<
 
 /// Closes a run, the newest when none is named, and shows its report; the exit code is its verdict's.
 pub(super) fn close(run: Option<&str>, options: &Options, format: ShowFormat) -> Outcome {
-    let found = load(run, options.reports.clone(), false)?;
-    let closed = runner::close(&found, options).map_err(|error| match error {
+    let folder = Store::open(&options.reports).folder(run)?;
+    let closed = runner::close(&folder, options).map_err(|error| match error {
         CloseError::Archive(error) => Failure::from(error),
         other => Failure::usage(other),
     })?;

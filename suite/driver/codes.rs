@@ -11,6 +11,7 @@ pub(crate) const UNSUPPORTED_PTX: u32 = 222;
 pub(crate) const INVALID_HANDLE: u32 = 400;
 pub(crate) const NOT_FOUND: u32 = 500;
 pub(crate) const ILLEGAL_ADDRESS: u32 = 700;
+pub(crate) const ASSERT: u32 = 710;
 pub(crate) const MISALIGNED_ADDRESS: u32 = 716;
 pub(crate) const LAUNCH_FAILED: u32 = 719;
 pub(crate) const NOT_SUPPORTED: u32 = 801;

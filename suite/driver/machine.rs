@@ -6,15 +6,16 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
+use std::io::Write;
 use std::time::Instant;
 
-use cuda_gates::device::sim::SimDevice;
+use cuda_gates::device::sim::{FailedAssertion, SimDevice};
 use cuda_gates::device::{Access, Argument, BufferId, Device, Launch, ModuleId};
 use cuda_gates::image::{Code, Image, Signature, ptx};
 use cuda_gates::terms::{FindingKind, ImageKind, ReasonKind};
 
 use crate::codes;
-use crate::orders::Orders;
+use crate::injection::Plan;
 
 /// The code of a call that failed.
 pub(crate) type Answer<T = ()> = Result<T, u32>;
@@ -63,7 +64,7 @@ impl Machine {
     /// makes all calls that have a context.
     pub(crate) fn with<T>(act: impl FnOnce(&mut Self) -> T) -> T {
         thread_local! {
-            static MACHINE: RefCell<Machine> = RefCell::new(Machine::new(Orders::get().cards));
+            static MACHINE: RefCell<Machine> = RefCell::new(Machine::new(Plan::get().cards));
         }
         MACHINE.with_borrow_mut(act)
     }
@@ -83,7 +84,7 @@ impl Machine {
             Ok(module) => module,
             Err(error) => return (Err(codes::INVALID_PTX), format!("ptxas fatal: {error}")),
         };
-        let (newest, asked) = (newest_ptx(Orders::get().cuda), module.version);
+        let (newest, asked) = (newest_ptx(Plan::get().cuda), module.version);
         if asked > newest {
             let words = format!(
                 "ptxas fatal: unsupported .version {}.{}; current version is '{}.{}'",
@@ -189,9 +190,9 @@ impl Card {
         }
         let used = self.used_bytes.saturating_add(len);
         if used
-            > Orders::get()
+            > Plan::get()
                 .memory_bytes
-                .saturating_sub(Orders::get().taken_bytes)
+                .saturating_sub(Plan::get().taken_bytes)
         {
             return Err(codes::OUT_OF_MEMORY);
         }
@@ -268,10 +269,39 @@ impl Card {
             _ if broken.is_some() => self.broken = broken,
             Ok(()) => {}
             Err(ReasonKind::Hang) => return None,
-            Err(ReasonKind::KernelFault) => self.broken = Some(codes::LAUNCH_FAILED),
+            Err(ReasonKind::KernelFault) => {
+                let failed = self.sim.failed_assertions();
+                print(failed);
+                self.broken = Some(match failed {
+                    [] => codes::LAUNCH_FAILED,
+                    _ => codes::ASSERT,
+                });
+            }
             Err(_) => return Some(Err(codes::INVALID_VALUE)),
         }
         Some(Ok(()))
+    }
+}
+
+/// Prints a line for each thread, as CUDA does.
+fn print(failed: &[FailedAssertion]) {
+    let mut stderr = std::io::stderr().lock();
+    for FailedAssertion {
+        assertion,
+        block: [bx, by, bz],
+        thread: [x, y, z],
+    } in failed
+    {
+        let unknown = || "?".to_owned();
+        let (file, line) = assertion.place.clone().unwrap_or_else(|| (unknown(), 0));
+        let function = assertion.function.clone().unwrap_or_else(unknown);
+        let message = assertion.message.clone().unwrap_or_else(unknown);
+        // A process without a stderr has nobody to tell.
+        let _ = writeln!(
+            stderr,
+            "{file}:{line}: {function}: block: [{bx},{by},{bz}], thread: [{x},{y},{z}] \
+             Assertion `{message}` failed."
+        );
     }
 }
 

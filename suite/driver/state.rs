@@ -1,12 +1,12 @@
 //! What launches did to the cards, where every process of a run sees it: the worker launches, and another process asks
 //! NVML.
 //!
-//! Owns: the file that `state=PATH` names, a line for each thing that happened. Imports the orders.
+//! Owns: the file that `state=PATH` names, a line for each thing that happened. Imports the plan.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 
-use crate::orders::Orders;
+use crate::injection::Plan;
 
 /// Something that happened to a card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub(crate) enum Event {
 
 /// All that has happened, and to which card, oldest first.
 pub(crate) fn events() -> Vec<(usize, Event)> {
-    let path = Orders::get().state.as_ref();
+    let path = Plan::get().state.as_ref();
     // Before anything has happened there is no file.
     let text = path.and_then(|path| fs::read_to_string(path).ok());
     text.map_or_else(Vec::new, |text| text.lines().filter_map(event).collect())
@@ -47,7 +47,7 @@ pub(crate) fn happens(card: usize, event: Event) {
         Event::Ecc(count) => format!("{card} ecc {count}\n"),
         Event::Lost => format!("{card} lost 0\n"),
     };
-    let told = Orders::get().state.as_ref().and_then(|path| {
+    let told = Plan::get().state.as_ref().and_then(|path| {
         let mut file = OpenOptions::new()
             .create(true)
             .append(true)

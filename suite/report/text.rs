@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, presets};
+use indexmap::IndexMap;
 
 use super::record::Report;
 use super::summary::{Grid, Summary, Trouble};
@@ -28,19 +29,7 @@ pub fn summary_text(report: &Report, width: usize, folder: Option<&Path>) -> Str
     if let Some(folder) = folder {
         line(&mut out, &format!("  folder  {}", folder.display()));
     }
-    if !summary.problems.is_empty() {
-        line(&mut out, "");
-    }
-    for problem in summary.problems.iter().take(TROUBLES_MAX) {
-        line(&mut out, &format!("RUN   {problem}"));
-    }
-    if summary.problems.len() > TROUBLES_MAX {
-        let more = summary.problems.len() - TROUBLES_MAX;
-        line(
-            &mut out,
-            &format!("      … {more} more, all in report.json"),
-        );
-    }
+    show_problems(&mut out, &summary);
     for trouble in summary.troubles.iter().take(TROUBLES_MAX) {
         line(&mut out, "");
         show_trouble(&mut out, trouble);
@@ -56,24 +45,40 @@ pub fn summary_text(report: &Report, width: usize, folder: Option<&Path>) -> Str
         line(&mut out, "");
         show_grid(&mut out, grid, width);
     }
-    if !summary.waived.is_empty() {
-        line(&mut out, "");
-        for (why, count) in &summary.waived {
-            line(&mut out, &format!("{count} waived: {why}"));
-        }
-    }
-    if !summary.skips.is_empty() {
-        line(&mut out, "");
-        for (reason, count) in &summary.skips {
-            line(&mut out, &format!("{count} skipped: {reason}"));
-        }
-    }
+    show_counts(&mut out, "waived", &summary.waived);
+    show_counts(&mut out, "skipped", &summary.skips);
     line(&mut out, "");
     line(&mut out, &summary.totals);
     if let Some(folder) = folder {
         line(&mut out, &format!("report: {}", folder.display()));
     }
     out
+}
+
+/// The rules that the run broke as a whole.
+fn show_problems(out: &mut String, summary: &Summary) {
+    if summary.problems.is_empty() {
+        return;
+    }
+    line(out, "");
+    for problem in summary.problems.iter().take(TROUBLES_MAX) {
+        line(out, &format!("RUN   {problem}"));
+    }
+    if summary.problems.len() > TROUBLES_MAX {
+        let more = summary.problems.len() - TROUBLES_MAX;
+        line(out, &format!("      … {more} more, all in report.json"));
+    }
+}
+
+/// How many cases were waived or skipped for each reason.
+fn show_counts(out: &mut String, what: &str, counts: &IndexMap<String, usize>) {
+    if counts.is_empty() {
+        return;
+    }
+    line(out, "");
+    for (reason, count) in counts {
+        line(out, &format!("{count} {what}: {reason}"));
+    }
 }
 
 fn show_trouble(out: &mut String, trouble: &Trouble) {

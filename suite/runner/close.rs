@@ -1,7 +1,7 @@
 //! A run of many processes, none of which knew the others' cases, judged as one.
 
 use std::collections::{BTreeMap, HashSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use indexmap::IndexMap;
 
@@ -55,14 +55,17 @@ pub enum CloseError {
 
 /// Adds the cases that were skipped before any process ran, holds the run to the rules for whole runs unless
 /// `options` select among its cases, and writes its report. `options` say where specs and kernels are; device, profile
-/// and images are the run's own.
+/// and images are the run's own. `folder` is the run's. A report that it has already is replaced; one that cannot be
+/// read any more is kept beside it.
 ///
 /// # Errors
 /// A run with an end of its own, or that of one process; one that was changed after it was written; specs that are not
 /// the ones it ran; an archive that cannot be read or written.
-pub fn close(found: &Loaded, options: &Options) -> Result<Closed, CloseError> {
-    of_many(found)?;
-    let loaded = archive::load_results(&found.path)?;
+pub fn close(folder: &Path, options: &Options) -> Result<Closed, CloseError> {
+    if let Some(found) = archive::last_written(folder)? {
+        of_many(&found)?;
+    }
+    let loaded = archive::load_results(folder)?;
     of_many(&loaded)?;
     let options = of_run(&loaded.report, options)?;
     let planned = Planned::new(&options)?;
@@ -77,11 +80,11 @@ pub fn close(found: &Loaded, options: &Options) -> Result<Closed, CloseError> {
         cases: &cases,
     };
     let report = closing.report(facts, loaded);
-    archive::close(&found.path, &report)?;
+    archive::close(folder, &report)?;
     let verdict = Verdict::of(&report.cases).held_to(&report.run.problems);
     Ok(Closed {
         report,
-        folder: found.path.clone(),
+        folder: folder.to_owned(),
         verdict,
     })
 }

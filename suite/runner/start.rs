@@ -95,19 +95,13 @@ fn whole(options: &Options, unfinished: Option<Unfinished>) -> Verdict {
 /// The `gates` target's main: every case a named test, choices from the environment, libtest's own arguments.
 pub fn gates() -> ExitCode {
     let harness = Harness::from_process();
-    let mut options = match Options::from_environment(|name| std::env::var_os(name)) {
-        Ok(options) => options,
-        Err(error) => return ExitCode::from(refuse(&error).exit_code()),
-    };
-    options.selection = harness.selection();
-    let planned = match Planned::new(&options) {
-        Ok(planned) => planned,
-        Err(error) => return ExitCode::from(refuse(&error).exit_code()),
+    let (options, planned) = match harness_choices(&harness) {
+        Ok(chosen) => chosen,
+        Err(verdict) => return ExitCode::from(verdict.exit_code()),
     };
     let all = planned.cases.clone();
     let cases: Vec<PlannedCase> = harness.select(&all).into_iter().cloned().collect();
     let filtered = harness.is_filtered();
-    let lists = harness.lists();
     let skips = skips(&cases);
     let joined = nextest_run();
     let choices = joined
@@ -123,6 +117,7 @@ pub fn gates() -> ExitCode {
         choices,
     };
     let threads = start.threads();
+    let lists = harness.lists();
     // Listing asks no driver.
     let fleet = match if lists { start.one() } else { start.fleet() } {
         Ok(fleet) => Arc::new(fleet),
@@ -134,19 +129,34 @@ pub fn gates() -> ExitCode {
     }
     let ended = fleet.finish();
     for ended in &ended {
-        if !filtered {
-            // Standard output is the harness's.
-            show(ended, &mut io::stderr().lock());
-        } else if let Some(trouble) = &ended.trouble {
-            complain(&format!("error: {trouble}"));
-        }
-        if ended.verdict == Verdict::Nothing && !filtered {
-            let message = "error: no case ran: every one is skipped, or there is none";
-            nothing_ran(ended, &skips, message);
-        }
+        show_beside_harness(ended, filtered, &skips);
     }
     let verdict = joint(ended.iter().map(|ended| ended.verdict));
     ExitCode::from(verdict.libtest_code(filtered))
+}
+
+/// What the environment and libtest's arguments choose.
+fn harness_choices(harness: &Harness) -> Result<(Options, Planned), Verdict> {
+    let options = Options::from_environment(|name| std::env::var_os(name));
+    let mut options = options.map_err(|error| refuse(&error))?;
+    options.selection = harness.selection();
+    let planned = Planned::new(&options).map_err(|error| refuse(&error))?;
+    Ok((options, planned))
+}
+
+/// The end of a run on standard error, since standard output is the harness's; of a filtered one its trouble only.
+fn show_beside_harness(ended: &Ended, filtered: bool, skips: &IndexMap<String, usize>) {
+    if filtered {
+        if let Some(trouble) = &ended.trouble {
+            complain(&format!("error: {trouble}"));
+        }
+        return;
+    }
+    show(ended, &mut io::stderr().lock());
+    if ended.verdict == Verdict::Nothing {
+        let message = "error: no case ran: every one is skipped, or there is none";
+        nothing_ran(ended, skips, message);
+    }
 }
 
 /// Everything chosen, nothing started.

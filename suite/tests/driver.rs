@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// Three cases, each of another kernel, in this order: a fault ordered for `mark_nonzero` is the second one's alone.
+/// Three cases, each of another kernel, in this order: a fault injected into `mark_nonzero` is the second one's alone.
 const THREE: &str = r#"
 version: 1
 suite: three
@@ -71,7 +71,7 @@ impl Place {
         self.folder.path().join("lib").join(name)
     }
 
-    fn command(&self, orders: &str) -> Command {
+    fn command(&self, faults: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_cuda-gates"));
         for (name, _) in std::env::vars_os() {
             if name.to_string_lossy().starts_with("CUDA_") {
@@ -80,18 +80,18 @@ impl Place {
         }
         // A tag of its own: tests that run at once do not wait for each other's cards.
         let state = self.folder.path().join("cards");
-        let orders = format!("tag={};state={};{orders}", self.tag, state.display());
+        let faults = format!("tag={};state={};{faults}", self.tag, state.display());
         command
             .current_dir(self.folder.path())
             .env("LD_LIBRARY_PATH", self.folder.path().join("lib"))
-            .env("CUDA_GATES_TEST_DRIVER", orders);
+            .env("CUDA_GATES_TEST_DRIVER", faults);
         command
     }
 
     /// Runs the suite on the first card, or on what the arguments say.
-    fn run_on(&self, device: &str, orders: &str, arguments: &[&str]) -> Ran {
+    fn run_on(&self, device: &str, faults: &str, arguments: &[&str]) -> Ran {
         let output = self
-            .command(orders)
+            .command(faults)
             .args(["run", "--device", device, "--image", "jit"])
             .args(arguments)
             .output()
@@ -105,8 +105,8 @@ impl Place {
         }
     }
 
-    fn run(&self, orders: &str) -> Ran {
-        self.run_on("cuda", orders, &["--timeout", "1.5"])
+    fn run(&self, faults: &str) -> Ran {
+        self.run_on("cuda", faults, &["--timeout", "1.5"])
     }
 }
 
@@ -129,11 +129,17 @@ impl Ran {
         outcomes(self.report())
     }
 
+    /// The first case of a gate.
+    #[track_caller]
+    fn case(&self, gate: &str) -> &Value {
+        let cases = self.report()["cases"].as_array().unwrap();
+        cases.iter().find(|case| case["gate"] == gate).unwrap()
+    }
+
     /// `kind: message` of a gate's case.
     #[track_caller]
     fn reason(&self, gate: &str) -> String {
-        let cases = self.report()["cases"].as_array().unwrap();
-        let case = cases.iter().find(|case| case["gate"] == gate).unwrap();
+        let case = self.case(gate);
         let text = |key: &str| case["reason"][key].as_str().unwrap_or_default().to_owned();
         format!("{}: {}", text("kind"), text("message"))
     }
@@ -300,7 +306,7 @@ fn one_bad_card_of_two_fails_the_run_and_leaves_the_other_alone() {
 
 #[test]
 fn all_of_no_cards_is_the_environments() {
-    for (orders, words) in [
+    for (faults, words) in [
         ("cards=0", "CUDA sees no device"),
         ("stub=on", "lib64/stubs"),
         (
@@ -308,7 +314,7 @@ fn all_of_no_cards_is_the_environments() {
             "cannot list the CUDA devices: the process that asked the driver ended",
         ),
     ] {
-        let ran = Place::new(THREE).run_on("all", orders, &[]).ends(3);
+        let ran = Place::new(THREE).run_on("all", faults, &[]).ends(3);
         assert!(ran.stderr.contains(words), "{}", ran.stderr);
     }
 }

@@ -1,5 +1,6 @@
 //! Runs that are killed, run out of disk, or are meddled with: nothing is lost, and each is finished or refused.
 
+mod binary;
 mod durable_kills;
 mod durable_place;
 

@@ -2,11 +2,13 @@
 
 use std::fs::{self, OpenOptions};
 use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 
 use cuda_gates::archive::Store;
 use cuda_gates::report::record::Report;
 use tempfile::TempDir;
+
+use super::binary::{Ran, prepare};
 
 /// Right and wrong gates over the repository's kernels: many short cases.
 pub const SUITE: &str = r#"
@@ -40,13 +42,6 @@ pub struct Place {
     folder: TempDir,
 }
 
-/// What a run said and how it ended.
-pub struct Ran {
-    pub code: i32,
-    pub stdout: String,
-    pub stderr: String,
-}
-
 impl Place {
     pub fn new(suite: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
@@ -71,12 +66,7 @@ impl Place {
     }
 
     fn prepared(&self, mut command: Command) -> Command {
-        for (name, _) in std::env::vars_os() {
-            if name.to_string_lossy().starts_with("CUDA_GATES_") {
-                command.env_remove(name);
-            }
-        }
-        command.current_dir(self.folder.path());
+        prepare(&mut command, self.folder.path());
         command.env("CUDA_GATES_DEVICE", "sim");
         command.env("HOME", self.folder.path());
         command
@@ -87,8 +77,7 @@ impl Place {
     }
 
     pub fn run_command(&self, command: Command, arguments: &[&str]) -> Ran {
-        let output = self.prepared(command).args(arguments).output().unwrap();
-        Ran::of(&output)
+        Ran::of(self.prepared(command).args(arguments).output().unwrap())
     }
 
     pub fn newest(&self) -> Report {
@@ -128,21 +117,5 @@ impl Place {
         let file = OpenOptions::new().write(true).open(&path).unwrap();
         file.set_len(kept as u64).unwrap();
         run.file_name().unwrap().to_str().unwrap().to_owned()
-    }
-}
-
-impl Ran {
-    fn of(output: &Output) -> Self {
-        Self {
-            code: output.status.code().expect("an exit code"),
-            stdout: String::from_utf8(output.stdout.clone()).unwrap(),
-            stderr: String::from_utf8(output.stderr.clone()).unwrap(),
-        }
-    }
-
-    #[track_caller]
-    pub fn ends(self, code: i32) -> Self {
-        assert_eq!(self.code, code, "{}\n{}", self.stdout, self.stderr);
-        self
     }
 }

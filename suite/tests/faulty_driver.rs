@@ -4,77 +4,77 @@ use super::*;
 
 /// A fault that one case meets.
 struct Fault {
-    orders: &'static str,
+    faults: &'static str,
     /// The start of the case's reason, and words further on: what happened, and what to do.
     reason: &'static str,
     words: &'static [&'static str],
 }
 
-/// Ordered for the second case alone. The third one runs after it, in the same worker or a fresh one.
+/// Injected into the second case alone. The third one runs after it, in the same worker or a fresh one.
 const FAULTS: &[Fault] = &[
     Fault {
-        orders: "cuLaunchKernel(mark_nonzero): sticky 700",
+        faults: "cuLaunchKernel(mark_nonzero): sticky 700",
         reason: "kernel fault: waiting for the device, after launching mark_nonzero: cuStreamSynchronize gave \
                  CUDA_ERROR_ILLEGAL_ADDRESS",
         words: &["--device sim", "compute-sanitizer"],
     },
     Fault {
-        orders: "cuLaunchKernel(mark_nonzero): sticky 716",
+        faults: "cuLaunchKernel(mark_nonzero): sticky 716",
         reason: "kernel fault: waiting for the device, after launching mark_nonzero",
         words: &["CUDA_ERROR_MISALIGNED_ADDRESS", "--device sim"],
     },
     Fault {
-        orders: "cuLaunchKernel(mark_nonzero): sticky 719",
+        faults: "cuLaunchKernel(mark_nonzero): sticky 719",
         reason: "kernel fault: waiting for the device, after launching mark_nonzero",
         words: &["CUDA_ERROR_LAUNCH_FAILED", "--device sim"],
     },
     Fault {
-        orders: "cuLaunchKernel(mark_nonzero): sticky 710",
+        faults: "cuLaunchKernel(mark_nonzero): sticky 710",
         reason: "kernel fault: waiting for the device, after launching mark_nonzero",
         words: &["CUDA_ERROR_ASSERT", "`assert`"],
     },
     Fault {
-        orders: "cuLaunchKernel(mark_nonzero): sticky 702",
+        faults: "cuLaunchKernel(mark_nonzero): sticky 702",
         reason: "kernel fault: waiting for the device, after launching mark_nonzero",
         words: &["CUDA_ERROR_LAUNCH_TIMEOUT", "watchdog"],
     },
     Fault {
-        orders: "cuLaunchKernel(mark_nonzero): sticky 4242",
+        faults: "cuLaunchKernel(mark_nonzero): sticky 4242",
         reason: "kernel fault: waiting for the device, after launching mark_nonzero",
         words: &["code 4242, which this driver does not name"],
     },
     Fault {
-        orders: "cuLaunchKernel(mark_nonzero): sticky 214",
+        faults: "cuLaunchKernel(mark_nonzero): sticky 214",
         reason: "environment: waiting for the device",
         words: &["CUDA_ERROR_ECC_UNCORRECTABLE", "reset or replace"],
     },
     Fault {
-        orders: "cuLaunchKernel(mark_nonzero): error 2",
+        faults: "cuLaunchKernel(mark_nonzero): error 2",
         reason: "setup: launching: cuLaunchKernel gave CUDA_ERROR_OUT_OF_MEMORY",
         words: &["free memory on the card or choose a smaller size"],
     },
     Fault {
-        orders: "cuLaunchKernel(mark_nonzero): error 701",
+        faults: "cuLaunchKernel(mark_nonzero): error 701",
         reason: "setup: launching: cuLaunchKernel gave CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES",
         words: &["more registers, threads or shared memory"],
     },
     Fault {
-        orders: "cuLaunchKernel(mark_nonzero): hang",
+        faults: "cuLaunchKernel(mark_nonzero): hang",
         reason: "hang: no answer within 1.5 s; the worker was killed",
         words: &[],
     },
     Fault {
-        orders: "cuLaunchKernel(mark_nonzero): abort",
+        faults: "cuLaunchKernel(mark_nonzero): abort",
         reason: "kernel fault: worker died: signal 6 (SIGABRT)",
         words: &[],
     },
     Fault {
-        orders: "cuLaunchKernel(mark_nonzero): kill",
+        faults: "cuLaunchKernel(mark_nonzero): kill",
         reason: "kernel fault: worker died: signal 9 (SIGKILL)",
         words: &[],
     },
     Fault {
-        orders: "cuLaunchKernel(mark_nonzero): exit 3",
+        faults: "cuLaunchKernel(mark_nonzero): exit 3",
         reason: "kernel fault: worker died: exit code 3",
         words: &[],
     },
@@ -84,17 +84,17 @@ const FAULTS: &[Fault] = &[
 fn a_fault_is_its_cases_alone() {
     let place = |fault: &Fault| {
         let clock = Instant::now();
-        let ran = Place::new(THREE).run(fault.orders).ends(1);
-        let orders = fault.orders;
-        assert_eq!(ran.outcomes(), each(["pass", "error", "pass"]), "{orders}");
+        let ran = Place::new(THREE).run(fault.faults).ends(1);
+        let faults = fault.faults;
+        assert_eq!(ran.outcomes(), each(["pass", "error", "pass"]), "{faults}");
         let reason = ran.reason("faulty");
-        assert!(reason.starts_with(fault.reason), "{orders}: {reason}");
+        assert!(reason.starts_with(fault.reason), "{faults}: {reason}");
         for words in fault.words {
-            assert!(reason.contains(words), "{orders}: {reason}");
+            assert!(reason.contains(words), "{faults}: {reason}");
         }
-        assert!(ran.report()["run"]["complete"] == true, "{orders}");
+        assert!(ran.report()["run"]["complete"] == true, "{faults}");
         // A hang costs its deadline, anything else next to nothing.
-        assert!(clock.elapsed() < Duration::from_secs(30), "{orders}");
+        assert!(clock.elapsed() < Duration::from_secs(30), "{faults}");
     };
     FAULTS.iter().for_each(place);
 }
@@ -158,14 +158,14 @@ const ENVIRONMENTS: &[(&str, &[&str])] = &[
 
 #[test]
 fn a_machine_that_can_run_nothing_says_what_to_do() {
-    for (orders, words) in ENVIRONMENTS {
-        let ran = Place::new(THREE).run(orders).ends(3);
-        assert_eq!(ran.outcomes(), each(["error"; 3]), "{orders}");
+    for (faults, words) in ENVIRONMENTS {
+        let ran = Place::new(THREE).run(faults).ends(3);
+        assert_eq!(ran.outcomes(), each(["error"; 3]), "{faults}");
         for gate in ["before", "faulty", "after"] {
             let reason = ran.reason(gate);
-            assert!(reason.starts_with("environment: "), "{orders}: {reason}");
+            assert!(reason.starts_with("environment: "), "{faults}: {reason}");
             for words in *words {
-                assert!(reason.contains(words), "{orders}: {reason}");
+                assert!(reason.contains(words), "{faults}: {reason}");
             }
         }
     }
@@ -226,7 +226,7 @@ fn without_nvml_cases_run_and_every_field_says_why() {
     let absent = Place::new(THREE);
     fs::remove_file(absent.lib("libnvidia-ml.so.1")).unwrap();
     fs::write(absent.lib("libnvidia-ml.so.1"), "no library").unwrap();
-    for (place, orders, words) in [
+    for (place, faults, words) in [
         (absent, "", "libnvidia-ml.so.1 cannot be loaded"),
         (
             Place::new(THREE),
@@ -235,7 +235,7 @@ fn without_nvml_cases_run_and_every_field_says_why() {
         ),
         (Place::new(THREE), "nvmlInit_v2: error 9", "modprobe nvidia"),
     ] {
-        let ran = place.run(orders).ends(0);
+        let ran = place.run(faults).ends(0);
         assert_eq!(ran.outcomes(), each(["pass"; 3]));
         let device = &ran.report()["device"];
         for (name, field) in device["identity"].as_object().unwrap() {
@@ -258,9 +258,9 @@ fn without_nvml_cases_run_and_every_field_says_why() {
 fn a_partial_nvml_gives_what_it_has() {
     let place = Place::new(THREE);
     without(&place, "libnvidia-ml.so.1", "nvmlDeviceGetRemappedRows");
-    let orders = "nvmlDeviceGetSerial: error 3; nvmlDeviceGetTemperature: value 91; \
+    let faults = "nvmlDeviceGetSerial: error 3; nvmlDeviceGetTemperature: value 91; \
                   nvmlDeviceGetPowerUsage: error 999; nvmlDeviceGetComputeMode: value 77";
-    let ran = place.run(orders).ends(0);
+    let ran = place.run(faults).ends(0);
     let device = &ran.report()["device"];
     assert_eq!(
         device["identity"]["serial"]["unavailable"],
@@ -293,7 +293,7 @@ fn an_xid_during_the_run_is_in_its_report() {
     }
 }
 
-/// Kernels that really do it, through the driver's calls, instead of an order.
+/// Kernels that really do it, through the driver's calls, instead of an injected fault.
 #[test]
 fn kernels_that_fault_by_themselves_are_told_like_ordered_faults() {
     const OWN: &str = r#"
@@ -353,7 +353,7 @@ gates:
 #[test]
 #[ignore = "takes three minutes: each driver is given one to start"]
 fn a_driver_that_hangs_at_its_start_ends_the_run_in_a_minute() {
-    for (device, orders, code, words) in [
+    for (device, faults, code, words) in [
         (
             "cuda",
             "cuInit: hang",
@@ -374,9 +374,9 @@ fn a_driver_that_hangs_at_its_start_ends_the_run_in_a_minute() {
         ),
     ] {
         let clock = Instant::now();
-        let ran = Place::new(THREE).run_on(device, orders, &[]).ends(code);
+        let ran = Place::new(THREE).run_on(device, faults, &[]).ends(code);
         let said = ran.stdout + &ran.stderr;
-        assert!(said.contains(words), "{orders}: {said}");
-        assert!(clock.elapsed() < Duration::from_secs(75), "{orders}");
+        assert!(said.contains(words), "{faults}: {said}");
+        assert!(clock.elapsed() < Duration::from_secs(75), "{faults}");
     }
 }

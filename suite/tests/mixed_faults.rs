@@ -8,10 +8,10 @@ fn data(name: &str) -> String {
     folder.join(name).to_str().unwrap().to_owned()
 }
 
-fn run(device: &str, orders: &str, suite: &str) -> Ran {
+fn run(device: &str, faults: &str, suite: &str) -> Ran {
     let (specs, kernels) = (data("specs"), data("kernels"));
     let choices = ["--timeout", "3", "--specs", &specs, "--kernels", &kernels];
-    Place::new(THREE).run_on(device, orders, &[&choices[..], &[suite]].concat())
+    Place::new(THREE).run_on(device, faults, &[&choices[..], &[suite]].concat())
 }
 
 /// `outcome`, or `outcome kind`, of each case that is no good one, by its gate.
@@ -56,6 +56,13 @@ fn fifty_good_cases_pass_around_faulty_kernels_of_a_card() {
             ("asserts", "error kernel fault"),
         ],
     );
+    let reason = ran.reason("asserts");
+    let gave = "cuStreamSynchronize gave CUDA_ERROR_ASSERT";
+    assert!(reason.contains(gave), "{reason}");
+    let words = "mixed.cu:59: copy_asserts: block: [1,0,0], thread: [248,0,0] Assertion `first() != n / 2` failed.";
+    let said = &ran.case("asserts")["reported"]["stderr"];
+    assert!(said.as_str().is_some_and(|s| s.contains(words)), "{said}");
+    assert!(ran.reason("traps").contains("CUDA_ERROR_LAUNCH_FAILED"));
     // One deadline, and as much as a busy machine needs for all the rest.
     assert!(clock.elapsed() < Duration::from_secs(60));
 }

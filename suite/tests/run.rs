@@ -1,15 +1,18 @@
 //! The binary from outside: exit codes, what it writes and where, and gates that need YAML only.
 
+mod binary;
 mod schedules;
 mod waivers;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tempfile::TempDir;
+
+use binary::{Ran, prepare};
 
 /// A suite of somebody's own over the repository's kernels: right and wrong gates of every kind of `want`.
 const MINE: &str = r#"
@@ -45,13 +48,6 @@ struct Place {
     folder: TempDir,
 }
 
-/// What a run said and did.
-struct Ran {
-    code: i32,
-    stdout: String,
-    stderr: String,
-}
-
 impl Place {
     fn new(suite: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
@@ -80,18 +76,9 @@ impl Place {
         variables: &[(&str, &str)],
         arguments: &[&str],
     ) -> Ran {
-        for (name, _) in std::env::vars_os() {
-            if name.to_string_lossy().starts_with("CUDA_GATES_") {
-                command.env_remove(name);
-            }
-        }
-        let output = command
-            .current_dir(self.folder.path())
-            .envs(variables.iter().copied())
-            .args(arguments)
-            .output()
-            .unwrap();
-        Ran::of(&output)
+        prepare(&mut command, self.folder.path());
+        command.envs(variables.iter().copied()).args(arguments);
+        Ran::of(command.output().unwrap())
     }
 
     /// The one report under a shelf.
@@ -99,22 +86,6 @@ impl Place {
         let found = files(&self.reports().join(shelf), "report.json");
         assert_eq!(found.len(), 1, "{found:?}");
         serde_json::from_str(&fs::read_to_string(&found[0]).unwrap()).unwrap()
-    }
-}
-
-impl Ran {
-    fn of(output: &Output) -> Self {
-        Self {
-            code: output.status.code().expect("an exit code"),
-            stdout: String::from_utf8(output.stdout.clone()).unwrap(),
-            stderr: String::from_utf8(output.stderr.clone()).unwrap(),
-        }
-    }
-
-    #[track_caller]
-    fn ends(self, code: i32) -> Self {
-        assert_eq!(self.code, code, "{}\n{}", self.stdout, self.stderr);
-        self
     }
 }
 

@@ -27,19 +27,19 @@ fn findings(ran: &Ran) -> Vec<String> {
 
 #[test]
 fn a_health_gate_fails_by_what_its_own_case_did_and_its_neighbours_pass() {
-    for (deed, words) in [
+    for (fault, words) in [
         ("xid 79", "Xid 79 while the case ran"),
         (
             "ecc 2",
             "ecc_uncorrected_volatile was 0 before the case and is 2 after it",
         ),
     ] {
-        let orders = format!("cuLaunchKernel(mark_nonzero)#1: {deed}");
-        let ran = Place::new(&health("")).run(&orders).ends(1);
-        assert_eq!(ran.outcomes(), each(["pass", "fail", "pass"]), "{deed}");
+        let faults = format!("cuLaunchKernel(mark_nonzero)#1: {fault}");
+        let ran = Place::new(&health("")).run(&faults).ends(1);
+        assert_eq!(ran.outcomes(), each(["pass", "fail", "pass"]), "{fault}");
         assert_eq!(findings(&ran), [words]);
         let control = Place::new(&health(", expect: {fail: health}"));
-        control.run(&orders).ends(0);
+        control.run(&faults).ends(0);
     }
 }
 
@@ -74,10 +74,10 @@ fn twice() -> String {
 /// The worker dies with its card, and the next one finds the other card by the same number.
 #[test]
 fn a_card_that_drops_out_is_never_another() {
-    let orders =
+    let faults =
         "cards=2; cuLaunchKernel(mark_nonzero)@0#1: lost; cuLaunchKernel(mark_nonzero)@0: kill";
     let place = Place::new(&twice());
-    let ran = place.run_on("all", orders, &[]).ends(1);
+    let ran = place.run_on("all", faults, &[]).ends(1);
     assert_eq!(outcomes(&ran.reports[0]), each(["pass", "error", "error"]));
     let reason = ran.reports[0]["cases"][2]["reason"]["message"].as_str();
     let reason = reason.unwrap();
@@ -85,7 +85,7 @@ fn a_card_that_drops_out_is_never_another() {
     assert_eq!(outcomes(&ran.reports[1]), each(["pass"; 3]));
 
     let place = Place::new(&twice());
-    let ran = place.run(orders).ends(1);
+    let ran = place.run(faults).ends(1);
     assert_eq!(ran.outcomes(), each(["pass", "error", "error"]));
     let reason = ran.reason("after");
     let words = "environment: the run began on Test card 0 (GPU-";

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::assertion::FailedAssertion;
 use super::block::{Block, Shape};
 use super::findings::Recorder;
 use super::looks::Watch;
@@ -40,6 +41,7 @@ pub struct SimDevice {
     /// Storage for resident blocks.
     blocks: Vec<Block>,
     findings: Vec<Finding>,
+    failed_assertions: Vec<FailedAssertion>,
     /// Thread instructions since the device was made.
     executed: u64,
     /// Warp instructions since the device was made.
@@ -81,6 +83,7 @@ impl SimDevice {
             by_hash: HashMap::new(),
             blocks: Vec::new(),
             findings: Vec::new(),
+            failed_assertions: Vec::new(),
             executed: 0,
             spent: 0,
             stamps: Vec::new(),
@@ -156,6 +159,11 @@ impl SimDevice {
     /// Thread instructions run since the device was made, one per active lane.
     pub fn executed(&self) -> u64 {
         self.executed
+    }
+
+    /// One for each thread that ended the last launch by a failed assertion; none where it ended otherwise.
+    pub fn failed_assertions(&self) -> &[FailedAssertion] {
+        &self.failed_assertions
     }
 
     fn region(&mut self, buffer: BufferId) -> &mut Region {
@@ -383,6 +391,7 @@ impl Device for SimDevice {
         self.decisions = machine.turns.left;
         self.executed += machine.executed;
         self.spent += self.fuel - machine.fuel;
+        self.failed_assertions = std::mem::take(&mut machine.recorder.failed_assertions);
         for finding in machine.recorder.finish(machine.order.lost) {
             if self.findings.len() < MAX_FINDINGS {
                 self.findings.push(finding);

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use super::assertion::FailedAssertion;
 use super::program::Pc;
 use crate::outcome::Finding;
 use crate::terms::FindingKind;
@@ -25,6 +26,8 @@ pub struct Recorder {
     shown: Vec<Record>,
     hidden: HashSet<(Pc, FindingKind)>,
     out_of_bounds: u64,
+    /// Of the threads that ended the launch by one.
+    pub failed_assertions: Vec<FailedAssertion>,
 }
 
 impl Recorder {

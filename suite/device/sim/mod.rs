@@ -15,6 +15,7 @@
 //! ```
 
 mod alu;
+mod assertion;
 mod barrier;
 mod block;
 mod collective;
@@ -46,5 +47,6 @@ mod turns;
 mod waiting;
 mod warp;
 
+pub use assertion::{Assertion, FailedAssertion};
 pub use device::SimDevice;
 pub use schedule::{BlockOrder, Policy, Schedule, ScheduleError};

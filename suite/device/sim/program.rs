@@ -4,6 +4,7 @@
 //! instruction asks what kind of operand it has.
 
 use super::alu::Shape;
+use super::assertion::Note;
 use super::block::Shape as LaunchShape;
 use super::lanes::{Comparison, Operands};
 use super::lanes::{Row, Run};
@@ -70,7 +71,7 @@ pub struct Origin {
     pub ptx_line: u32,
     pub source: Option<String>,
     /// Of a trap put in place of something else: what it means.
-    pub note: Option<String>,
+    pub note: Option<Note>,
 }
 
 /// Rows a warp needs, by class.

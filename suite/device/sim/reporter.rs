@@ -1,5 +1,6 @@
 //! Turns what went wrong at an instruction into a finding with its place.
 
+use super::assertion::{FailedAssertion, Note};
 use super::block::Shape;
 use super::findings::Recorder;
 use super::lanes::LANES;
@@ -18,16 +19,19 @@ pub struct Reporter<'a> {
 }
 
 impl Reporter<'_> {
+    fn thread(&self, lane: u32) -> [u32; 3] {
+        self.shape.thread((self.warp * LANES) as u32 + lane)
+    }
+
     pub fn site(&self, pc: Pc, lane: u32, address: Option<u64>) -> Site {
         let origin = &self.kernel.origin[pc as usize];
-        let number = (self.warp * LANES) as u32 + lane;
         Site {
             kernel: self.kernel.name.clone(),
             instruction: origin.text.clone(),
             ptx_line: origin.ptx_line,
             source: origin.source.clone(),
             block: self.block,
-            thread: self.shape.thread(number),
+            thread: self.thread(lane),
             address,
         }
     }
@@ -108,11 +112,23 @@ impl Reporter<'_> {
         });
     }
 
-    pub fn trapped(&self, pc: Pc) -> Fault {
-        match &self.kernel.origin[pc as usize].note {
-            Some(what) => self.broken(pc, what),
-            None => Fault::kernel(format!("{} trapped", self.words(pc))),
+    /// Lanes `mask` came to a trap.
+    #[cold]
+    pub fn trapped(&self, recorder: &mut Recorder, pc: Pc, mask: u32) -> Fault {
+        let Some(note) = &self.kernel.origin[pc as usize].note else {
+            return Fault::kernel(format!("{} trapped", self.words(pc)));
+        };
+        if let Note::Assertion(assertion) = note {
+            let lanes = (0..LANES as u32).filter(|lane| mask >> lane & 1 != 0);
+            recorder
+                .failed_assertions
+                .extend(lanes.map(|lane| FailedAssertion {
+                    assertion: assertion.clone(),
+                    block: self.block,
+                    thread: self.thread(lane),
+                }));
         }
+        self.broken(pc, &note.to_string())
     }
 
     pub fn broken(&self, pc: Pc, what: &str) -> Fault {

@@ -228,7 +228,7 @@ impl Running<'_> {
             }
             Kind::Barrier(barrier) => return Ok(self.barrier(kind, barrier.aligned, pc, mask)),
             Kind::Exit => return Ok(self.exit(pc, mask)),
-            Kind::Trap => return Err(self.at.trapped(pc)),
+            Kind::Trap => return Err(self.at.trapped(self.recorder, pc, mask)),
             Kind::Fence { scope, sc } => {
                 let who = self.spaces.who;
                 self.spaces.order.fence(who, mask, *scope, *sc);

@@ -9,10 +9,10 @@ use std::sync::{LazyLock, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
 use super::pointers::{Array, BytesOut, In, Out, TextOut, free_page_locked, page_locked};
-use super::{Whose, exports, hang, name, obey, uuid};
+use super::{Whose, exports, hang, inject, name, uuid};
 use crate::codes;
+use crate::injection::{Fault, Plan};
 use crate::machine::{Answer, Card, Machine};
-use crate::orders::{Deed, Orders};
 use crate::state;
 
 /// A module, function, event, stream or context: a number and one.
@@ -33,28 +33,28 @@ fn number(handle: Handle) -> Answer<usize> {
 
 /// What goes before every call.
 fn before(function: &str) -> Answer {
-    if Orders::get().stub {
+    if Plan::get().stub {
         return Err(codes::STUB_LIBRARY);
     }
-    ordered(function, None)
+    injected(function, None)
 }
 
-/// As `before`, for a launch, which looks at its orders once it knows its kernel.
+/// As `before`, for a launch, which looks for its faults once it knows its kernel.
 fn before_launch(_function: &str) -> Answer {
-    match Orders::get().stub {
+    match Plan::get().stub {
         true => Err(codes::STUB_LIBRARY),
         false => Ok(()),
     }
 }
 
-fn ordered(function: &str, kernel: Option<&str>) -> Answer {
-    match obey(function, kernel, CURRENT.get()) {
-        Some(Deed::Error(code)) => Err(code),
-        Some(Deed::Sticky(code)) => on_card(|card| {
+fn injected(function: &str, kernel: Option<&str>) -> Answer {
+    match inject(function, kernel, CURRENT.get()) {
+        Some(Fault::Error(code)) => Err(code),
+        Some(Fault::Sticky(code)) => on_card(|card| {
             card.broken = Some(code);
             Ok(())
         }),
-        Some(Deed::Happens(event)) => {
+        Some(Fault::Happens(event)) => {
             state::happens(CURRENT.get().ok_or(codes::INVALID_CONTEXT)?, event);
             Ok(())
         }
@@ -92,7 +92,7 @@ fn on_card<T>(act: impl FnOnce(&mut Card) -> Answer<T>) -> Answer<T> {
 fn present() -> &'static [usize] {
     static PRESENT: OnceLock<Vec<usize>> = OnceLock::new();
     PRESENT.get_or_init(|| {
-        let all = 0..Orders::get().cards;
+        let all = 0..Plan::get().cards;
         all.filter(|&card| !state::is_lost(card)).collect()
     })
 }
@@ -126,7 +126,7 @@ exports! { before;
     }
 
     fn cuDriverGetVersion(version: Out<c_int>) {
-        version.put(Orders::get().cuda as c_int);
+        version.put(Plan::get().cuda as c_int);
         Ok(())
     }
 
@@ -163,14 +163,14 @@ exports! { before;
     }
 
     fn cuDeviceGetUuid_v2(to: Out<[u8; 16]>, ordinal: c_int) {
-        let whose = if Orders::get().mig { Whose::Slice } else { Whose::Card };
+        let whose = if Plan::get().mig { Whose::Slice } else { Whose::Card };
         to.put(uuid(whose, device(ordinal)?));
         Ok(())
     }
 
     fn cuDeviceTotalMem_v2(bytes: Out<usize>, ordinal: c_int) {
         device(ordinal)?;
-        bytes.put(Orders::get().memory_bytes as usize);
+        bytes.put(Plan::get().memory_bytes as usize);
         Ok(())
     }
 
@@ -200,8 +200,8 @@ exports! { before;
 
     fn cuMemGetInfo_v2(free: Out<usize>, total: Out<usize>) {
         let used = on_card(|card| Ok(card.used_bytes()))?;
-        let all = Orders::get().memory_bytes;
-        free.put(all.saturating_sub(used + Orders::get().taken_bytes) as usize);
+        let all = Plan::get().memory_bytes;
+        free.put(all.saturating_sub(used + Plan::get().taken_bytes) as usize);
         total.put(all as usize);
         Ok(())
     }
@@ -415,7 +415,7 @@ exports! { before_launch;
             let kernel = machine.kernels.get(kernel).ok_or(codes::INVALID_HANDLE)?;
             Ok(kernel.signature.clone())
         })?;
-        ordered("cuLaunchKernel", Some(&signature.name))?;
+        injected("cuLaunchKernel", Some(&signature.name))?;
         let mut values = Vec::new();
         let given = parameters.items(signature.params.len());
         for (param, value) in signature.params.iter().zip(given) {
@@ -429,7 +429,7 @@ exports! { before_launch;
         }
         let shape = ([grid_x, grid_y, grid_z], [block_x, block_y, block_z]);
         let ran = match in_context(|machine, _| Ok(machine.launch(kernel, shape, shared, &values))) {
-            // Ordered to break the context in place of running: the next call tells.
+            // Injected to break the context in place of running: the next call tells.
             Err(_) => return Ok(()),
             Ok(ran) => ran,
         };

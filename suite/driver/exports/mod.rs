@@ -12,9 +12,9 @@ use std::time::Duration;
 
 use rustix::process::{Signal, getpid, kill_process};
 
-use crate::orders::{Deed, Orders};
+use crate::injection::{Fault, Plan};
 
-/// Defines exported functions. Each does what was ordered for it, or else its body.
+/// Defines exported functions. Each does what is injected into it, or else its body.
 macro_rules! exports {
     ($before:path; $($(#[$meta:meta])* fn $name:ident($($arg:ident: $ty:ty),* $(,)?) $body:block)*) => {$(
         $(#[$meta])*
@@ -30,13 +30,13 @@ macro_rules! exports {
 }
 use exports;
 
-/// Does what ends or stops the process, and gives what else was ordered.
-fn obey(function: &str, kernel: Option<&str>, card: Option<usize>) -> Option<Deed> {
-    match Orders::get().deed(function, kernel, card)? {
-        Deed::Hang => hang(),
-        Deed::Abort => std::process::abort(),
-        Deed::Exit(code) => std::process::exit(code),
-        Deed::Kill => {
+/// Injects a fault that ends or stops the process, and gives any other to the caller.
+fn inject(function: &str, kernel: Option<&str>, card: Option<usize>) -> Option<Fault> {
+    match Plan::get().fault(function, kernel, card)? {
+        Fault::Hang => hang(),
+        Fault::Abort => std::process::abort(),
+        Fault::Exit(code) => std::process::exit(code),
+        Fault::Kill => {
             let _ = kill_process(getpid(), Signal::KILL);
             hang()
         }
@@ -58,12 +58,12 @@ enum Whose {
     Slice,
 }
 
-/// The UUID of card `index` or its slice: four bytes tell this library's, then come the order's tag, whose it is, and
+/// The UUID of card `index` or its slice: four bytes tell this library's, then come the plan's tag, whose it is, and
 /// the number.
 fn uuid(whose: Whose, index: usize) -> [u8; 16] {
     let mut bytes = [0; 16];
     bytes[..4].copy_from_slice(&[0xc0, 0xda, 0x7e, 0x57]);
-    bytes[4..8].copy_from_slice(&Orders::get().tag.to_be_bytes());
+    bytes[4..8].copy_from_slice(&Plan::get().tag.to_be_bytes());
     bytes[8] = whose as u8;
     bytes[15] = index as u8;
     bytes

@@ -7,10 +7,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use nvml_wrapper_sys::bindings::{nvmlEventData_t, nvmlMemory_v2_t, nvmlPciInfo_t};
 
 use super::pointers::{In, Out, TextOut};
-use super::{Whose, exports, name, obey, uuid, uuid_text};
+use super::{Whose, exports, inject, name, uuid, uuid_text};
 use crate::codes::nvml as codes;
+use crate::injection::{Fault, Plan};
 use crate::machine::Answer;
-use crate::orders::{Deed, Orders};
 use crate::state::{self, Event};
 
 /// A card's number and one, or a slice's.
@@ -22,13 +22,13 @@ const SLICES: usize = 0x100;
 const EVENTS: usize = 1;
 
 fn before(function: &str) -> Answer {
-    match obey(function, None, None) {
-        Some(Deed::Error(code)) => Err(code),
+    match inject(function, None, None) {
+        Some(Fault::Error(code)) => Err(code),
         _ => Ok(()),
     }
 }
 
-/// For calls that report one number, which can be ordered; their bodies look at their orders.
+/// For calls that report one number, which can be injected; their bodies look for their faults.
 fn numbers(_function: &str) -> Answer {
     Ok(())
 }
@@ -39,11 +39,11 @@ fn watch() -> MutexGuard<'static, Option<(usize, usize)>> {
     WATCH.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A number: what is ordered for the call, or what a healthy card has.
+/// A number: what is injected into the call, or what a healthy card has.
 fn number(function: &str, healthy: u64) -> Answer<u64> {
-    match obey(function, None, None) {
-        Some(Deed::Error(code)) => Err(code),
-        Some(Deed::Value(value)) => Ok(value),
+    match inject(function, None, None) {
+        Some(Fault::Error(code)) => Err(code),
+        Some(Fault::Value(value)) => Ok(value),
         _ => Ok(healthy),
     }
 }
@@ -55,7 +55,7 @@ fn handle(number: usize) -> Handle {
 /// The card that a handle is of; a slice's is none.
 fn card(handle: Handle) -> Answer<usize> {
     let index = handle.addr().checked_sub(1);
-    let index = index.filter(|&index| index < Orders::get().cards);
+    let index = index.filter(|&index| index < Plan::get().cards);
     match index {
         None => Err(codes::INVALID_ARGUMENT),
         Some(index) if state::is_lost(index) => Err(codes::GPU_IS_LOST),
@@ -66,7 +66,7 @@ fn card(handle: Handle) -> Answer<usize> {
 /// The card of the slice that a handle is of.
 fn slice(handle: Handle) -> Option<usize> {
     let index = handle.addr().checked_sub(SLICES + 1)?;
-    (Orders::get().mig && index < Orders::get().cards).then_some(index)
+    (Plan::get().mig && index < Plan::get().cards).then_some(index)
 }
 
 /// A text of a card.
@@ -85,31 +85,31 @@ exports! { before;
     }
 
     fn nvmlSystemGetDriverVersion(to: TextOut, room: c_uint) {
-        to.put(room as usize, &Orders::get().driver);
+        to.put(room as usize, &Plan::get().driver);
         Ok(())
     }
 
     fn nvmlSystemGetNVMLVersion(to: TextOut, room: c_uint) {
-        to.put(room as usize, &format!("13.{}", Orders::get().driver));
+        to.put(room as usize, &format!("13.{}", Plan::get().driver));
         Ok(())
     }
 
     fn nvmlSystemGetCudaDriverVersion_v2(version: Out<c_int>) {
-        version.put(Orders::get().cuda as c_int);
+        version.put(Plan::get().cuda as c_int);
         Ok(())
     }
 
     fn nvmlDeviceGetCount_v2(count: Out<c_uint>) {
-        count.put(Orders::get().cards as c_uint);
+        count.put(Plan::get().cards as c_uint);
         Ok(())
     }
 
     fn nvmlDeviceGetHandleByIndex_v2(index: c_uint, device: Out<Handle>) {
-        let (index, cards) = (index as usize, Orders::get().cards);
+        let (index, cards) = (index as usize, Plan::get().cards);
         if index >= cards {
             return Err(codes::INVALID_ARGUMENT);
         }
-        let number = if Orders::get().reversed { cards - 1 - index } else { index };
+        let number = if Plan::get().reversed { cards - 1 - index } else { index };
         device.put(handle(number));
         Ok(())
     }
@@ -117,8 +117,8 @@ exports! { before;
     fn nvmlDeviceGetHandleByUUID(asked: In, device: Out<Handle>) {
         let asked = asked.text().ok_or(codes::INVALID_ARGUMENT)?;
         let named = |prefix: &str, whose, index| asked == format!("{prefix}-{}", uuid_text(uuid(whose, index)));
-        let found = (0..Orders::get().cards).find_map(|index| {
-            let slice = Orders::get().mig && named("MIG", Whose::Slice, index);
+        let found = (0..Plan::get().cards).find_map(|index| {
+            let slice = Plan::get().mig && named("MIG", Whose::Slice, index);
             let whole = named("GPU", Whose::Card, index);
             slice.then(|| handle(SLICES + index)).or(whole.then(|| handle(index)))
         });
@@ -162,7 +162,7 @@ exports! { before;
 
     // The header gives a room of 80 bytes.
     fn nvmlDeviceGetGspFirmwareVersion(device: Handle, to: TextOut) {
-        text(&to, 80, device, |_| Orders::get().driver.clone())
+        text(&to, 80, device, |_| Plan::get().driver.clone())
     }
 
     fn nvmlDeviceGetPciInfo_v3(device: Handle, info: Out<nvmlPciInfo_t>) {
@@ -185,15 +185,15 @@ exports! { before;
 
     fn nvmlDeviceGetMemoryInfo_v2(device: Handle, info: Out<nvmlMemory_v2_t>) {
         card(device)?;
-        let total = Orders::get().memory_bytes;
+        let total = Plan::get().memory_bytes;
         info.put(nvmlMemory_v2_t { version: 0, total, reserved: 0, free: total, used: 0 });
         Ok(())
     }
 
     fn nvmlDeviceGetMigMode(device: Handle, current: Out<c_uint>, pending: Out<c_uint>) {
         card(device)?;
-        current.put(Orders::get().mig.into());
-        pending.put(Orders::get().mig.into());
+        current.put(Plan::get().mig.into());
+        pending.put(Plan::get().mig.into());
         Ok(())
     }
 

@@ -72,7 +72,7 @@ impl Place {
             filters: filters.iter().map(|f| (*f).to_owned()).collect(),
             ..Selection::default()
         };
-        close(&self.store().newest().unwrap(), &options)
+        close(&self.store().folder(None).unwrap(), &options)
     }
 
     /// What `report verify` says of the run.
@@ -166,6 +166,61 @@ fn cases_without_a_result_fail_the_run_unless_they_were_not_selected() {
         closed.report.run.problems
     );
     assert!(closed.report.run.filtered);
+}
+
+#[test]
+fn a_report_that_cannot_be_read_is_written_again() {
+    let place = Place::new();
+    place.joins("s::a::n=1::jit", Outcome::Pass);
+    place.joins("s::a::n=2::jit", Outcome::Pass);
+    let folder = place.close(&[]).unwrap().folder;
+    let report = folder.join("report.json");
+    let text = fs::read_to_string(&report).unwrap();
+    let id = folder.file_name().unwrap().to_str().unwrap();
+    for broken in ["", &text[..text.len() / 2], "[1]"] {
+        fs::write(&report, broken).unwrap();
+        let told = place.store().load(id).unwrap_err().to_string();
+        assert!(
+            told.contains(&format!("`cuda-gates report close {id}` writes it again")),
+            "{told}"
+        );
+        let refused = place.store().take_up(id).unwrap_err().to_string();
+        assert!(
+            refused.contains(&format!("cuda-gates report close {id}")),
+            "{refused}"
+        );
+        assert_eq!(place.close(&[]).unwrap().verdict, Verdict::Passed);
+        let kept = fs::read_to_string(folder.join("report.json.damaged")).unwrap();
+        assert_eq!(kept, broken, "nothing is thrown away");
+        assert_eq!(place.wrong(), [""; 0]);
+        assert_eq!(place.store().load(id).unwrap().report.cases.len(), 4);
+    }
+    let newer = r#"{"schema": "cuda-gates.report/9.0"}"#;
+    fs::write(&report, newer).unwrap();
+    let told = place.close(&[]).err().expect("a newer report").to_string();
+    assert!(told.contains("newer cuda-gates"), "{told}");
+    assert_eq!(fs::read_to_string(&report).unwrap(), newer, "left as it is");
+}
+
+/// Advice that would be refused is none.
+#[test]
+fn a_damaged_report_whose_start_is_damaged_too_has_no_mend() {
+    let place = Place::new();
+    place.joins("s::a::n=1::jit", Outcome::Pass);
+    let folder = place.close(&["n=1"]).unwrap().folder;
+    fs::write(folder.join("report.json"), "{").unwrap();
+    let start = folder.join("run.json");
+    let text = fs::read_to_string(&start).unwrap();
+    let changed = text.replace("simulated device", "another device");
+    assert_ne!(changed, text);
+    for start_text in [&text[..text.len() / 2], &changed] {
+        fs::write(&start, start_text).unwrap();
+        let told = place.store().folder(None).map(|f| f.display().to_string());
+        let told = place.store().load(&told.unwrap()).unwrap_err().to_string();
+        assert!(told.contains("cut short"), "{told}");
+        assert!(!told.contains("writes it again"), "{told}");
+        place.close(&["n=1"]).err().expect("no start");
+    }
 }
 
 #[test]

@@ -1,6 +1,8 @@
-//! Assertions: a call of `__assertfail` ends the kernel with the words that the compiler left in the module.
+//! A call of `__assertfail(message, file, line, function, bytes of a character)` ends the kernel with what the compiler
+//! left of the assertion in the module.
 
 use super::inline::{Call, Expander, Level};
+use crate::device::sim::assertion::{Assertion, Note};
 use crate::image::ptx::{
     AddressBase, Body, Immediate, Initialiser, Instruction, Module, Operand, Statement,
 };
@@ -10,32 +12,28 @@ const MAX_STEPS: usize = 4;
 
 impl<'a> Expander<'a> {
     pub(super) fn assertion(&mut self, level: &Level<'a>, from: &Instruction, call: &Call<'_>) {
-        let what = words(self.module, level.body, from, call);
-        let what = what.unwrap_or_else(|| "an assertion failed".to_owned());
-        self.trap(from, &what);
+        let note = Note::Assertion(passed(self.module, level.body, from, call));
+        self.trap_as(from, note);
     }
 }
 
-/// `file:line: function: assertion failed: message`, as far as it is known.
-fn words(module: &Module, body: &Body, from: &Instruction, call: &Call<'_>) -> Option<String> {
-    let [message, file, line, function, _] = call.passed else {
-        return None;
-    };
+/// What a call passes to `__assertfail`, as far as it is known.
+fn passed(module: &Module, body: &Body, from: &Instruction, call: &Call<'_>) -> Assertion {
     let before = before(body, from);
-    let passed = |operand| Some(origin(body, stored(before, operand)?));
-    let text = |operand| match passed(operand)? {
+    let passed = |argument: usize| Some(origin(body, stored(before, call.passed.get(argument)?)?));
+    let text = |argument| match passed(argument)? {
         Operand::Name(variable) => text(module, variable),
         _ => None,
     };
-    let mut words = String::new();
-    if let (Some(file), Some(Operand::Immediate(Immediate::Int(line)))) = (text(file), passed(line))
-    {
-        words += &format!("{file}:{line}: ");
+    let line = match passed(2) {
+        Some(Operand::Immediate(Immediate::Int(line))) => u32::try_from(*line).ok(),
+        _ => None,
+    };
+    Assertion {
+        message: text(0),
+        place: text(1).zip(line),
+        function: text(3),
     }
-    if let Some(function) = text(function) {
-        words += &format!("{function}: ");
-    }
-    Some(format!("{words}assertion failed: {}", text(message)?))
 }
 
 /// The statements before a call.

@@ -9,6 +9,7 @@ use std::collections::HashMap;
 
 use super::Symbols;
 use super::indirect::with_address;
+use crate::device::sim::assertion::Note;
 use crate::image::ptx::{
     Body, Function, FunctionKind, Guard, Instruction, Module, Operand, Space, Statement,
 };
@@ -27,7 +28,7 @@ pub(super) struct Expanded {
     /// which each comes after what it stands for.
     pub parameters: Vec<((usize, String), (usize, String))>,
     /// By statement: why a call is still there, or what a `trap` put in place of something means.
-    pub notes: HashMap<usize, String>,
+    pub notes: HashMap<usize, Note>,
 }
 
 pub(super) fn expand(module: &Module, body: &Body, symbols: &Symbols) -> Expanded {
@@ -321,13 +322,21 @@ impl<'a> Expander<'a> {
 
     /// Notes something about the statement that comes next.
     pub(super) fn note(&mut self, what: &str) {
+        self.note_as(Note::Words(what.to_owned()));
+    }
+
+    fn note_as(&mut self, note: Note) {
         let at = self.to.body.statements.len();
-        self.to.notes.insert(at, what.to_owned());
+        self.to.notes.insert(at, note);
     }
 
     /// Ends the kernel with these words where control comes here.
     pub(super) fn trap(&mut self, from: &Instruction, what: &str) {
-        self.note(what);
+        self.trap_as(from, Note::Words(what.to_owned()));
+    }
+
+    pub(super) fn trap_as(&mut self, from: &Instruction, note: Note) {
+        self.note_as(note);
         self.push(Instruction {
             opcode: "trap".to_owned(),
             modifiers: Vec::new(),

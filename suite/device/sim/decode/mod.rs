@@ -17,6 +17,7 @@ mod warp;
 
 use std::collections::HashMap;
 
+use super::assertion::Note;
 use super::decisive;
 use super::flow::{Blocks, Choice, Usage};
 use super::lanes::{FULL, TRUE};
@@ -83,7 +84,7 @@ pub fn decode(
             .and_then(|()| decoder.instruction(instruction))
             .and_then(|i| within_params(i, param_bytes));
         let decoded = decoded.map_err(|why| {
-            let why = note.unwrap_or(&why);
+            let why = note.map_or(why, ToString::to_string);
             let (name, line, text) = (&kernel.name, instruction.line, &instruction.text);
             Fault::setup(format!("kernel {name}, PTX line {line}: `{text}`: {why}"))
         })?;
@@ -201,7 +202,7 @@ fn plain(kind: Kind) -> Instruction {
 }
 
 /// Every instruction, with what is noted about it.
-fn instructions(expanded: &Expanded) -> impl Iterator<Item = (&ptx::Instruction, Option<&String>)> {
+fn instructions(expanded: &Expanded) -> impl Iterator<Item = (&ptx::Instruction, Option<&Note>)> {
     let statements = expanded.body.statements.iter().enumerate();
     statements.filter_map(|(at, statement)| match statement {
         ptx::Statement::Instruction(instruction) => Some((instruction, expanded.notes.get(&at))),

@@ -212,10 +212,20 @@ fn an_assertion_ends_the_kernel_with_its_words() {
         let text = with_functions(functions, &body.replace("LIMIT", limit));
         let mut device = SimDevice::new();
         let out = device.alloc(8, Access::ReadWrite).unwrap();
-        launch(&mut device, &text, 1, 32, 0, &[pointer(out)])
+        let ran = launch(&mut device, &text, 1, 32, 0, &[pointer(out)]);
+        (ran, device.failed_assertions().to_vec())
     };
-    run("32").unwrap();
-    let fault = run("5").unwrap_err();
+    assert_eq!(run("32"), (Ok(()), Vec::new()));
+    let (ran, failed) = run("5");
+    let [failed] = &failed[..] else {
+        panic!("{failed:?}");
+    };
+    assert_eq!((failed.block, failed.thread), ([0; 3], [5, 0, 0]));
+    let assertion = &failed.assertion;
+    assert_eq!(assertion.message.as_deref(), Some("n > 3"));
+    assert_eq!(assertion.place, Some(("a.cu".to_owned(), 14)));
+    assert_eq!(assertion.function.as_deref(), Some("k"));
+    let fault = ran.unwrap_err();
     assert_eq!(fault.reason.kind, ReasonKind::KernelFault);
     let words = fault.reason.message;
     assert!(

@@ -1,15 +1,15 @@
-//! What is to go wrong, as a test orders it.
+//! Fault injection: the faults that a test injects, and into which calls.
 //!
-//! Owns: the text form and its parser. Imports nothing.
+//! Owns: the plan, its text form and its parser. Imports the events of `state`.
 //!
 //! ```text
 //! cuda=12.4; cards=2; nvml_order=reversed; cuInit: error 803; cuLaunchKernel(mark)#2+: sticky 700
 //! ```
 //!
-//! Orders stand between `;` or on lines of their own. A setting is `NAME=VALUE`. A deed is `FUNCTION: DEED`, for every
-//! call of that function in a process. Behind the function, in this order: `(KERNEL)` takes launches of that kernel
-//! only, `@CARD` calls in the context of that device of CUDA's, `#N` the Nth call only and `#N+` that one and all after
-//! it.
+//! Entries stand between `;` or on lines of their own. A setting is `NAME=VALUE`. A rule is `FUNCTION: FAULT` and
+//! injects the fault into every call of that function in a process. Behind the function, in this order: `(KERNEL)`
+//! takes launches of that kernel only, `@CARD` calls in the context of that device of CUDA's, `#N` the Nth call only
+//! and `#N+` that one and all after it. Of several rules that match a call the first one counts.
 
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -17,14 +17,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::state::Event;
 
-/// The environment variable that holds the orders.
+/// The environment variable that holds the plan.
 pub(crate) const VARIABLE: &str = "CUDA_GATES_TEST_DRIVER";
 
 const MIB: u64 = 1 << 20;
 
-/// What a call does instead of its work.
+/// What is injected into a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Deed {
+pub(crate) enum Fault {
     /// `error N`: gives this code and does nothing.
     Error(u32),
     /// `sticky N`: succeeds, and breaks the context: every later call gives this code.
@@ -44,21 +44,22 @@ pub(crate) enum Deed {
     Exit(i32),
 }
 
-/// A deed, and the calls it is for.
+/// A fault, and the calls it is injected into.
 #[derive(Debug)]
-struct Order {
+struct Rule {
     function: String,
     kernel: Option<String>,
     card: Option<usize>,
     first: u64,
     last: u64,
-    met: AtomicU64,
-    deed: Deed,
+    /// Calls of the function, kernel and card so far.
+    calls: AtomicU64,
+    fault: Fault,
 }
 
-/// Everything ordered.
+/// The cards, and all that is wrong with them.
 #[derive(Debug)]
-pub(crate) struct Orders {
+pub(crate) struct Plan {
     /// `13000` for CUDA 13.0: `cuda=13.0`.
     pub cuda: u32,
     /// `driver=580.159.04`, as NVML tells it.
@@ -79,10 +80,10 @@ pub(crate) struct Orders {
     pub mig: bool,
     /// `stub=on`: every function of CUDA answers as the toolkit's stub does.
     pub stub: bool,
-    orders: Vec<Order>,
+    rules: Vec<Rule>,
 }
 
-impl Default for Orders {
+impl Default for Plan {
     fn default() -> Self {
         Self {
             cuda: 13_000,
@@ -95,17 +96,17 @@ impl Default for Orders {
             reversed: false,
             mig: false,
             stub: false,
-            orders: Vec::new(),
+            rules: Vec::new(),
         }
     }
 }
 
-impl Orders {
-    /// This process's. Ends it where they cannot be understood: a fault that does not come must not look like one that
-    /// was borne.
+impl Plan {
+    /// This process's. Ends it where the plan cannot be understood: a fault that does not come must not look like one
+    /// that was borne.
     pub(crate) fn get() -> &'static Self {
-        static ORDERS: OnceLock<Orders> = OnceLock::new();
-        ORDERS.get_or_init(|| {
+        static PLAN: OnceLock<Plan> = OnceLock::new();
+        PLAN.get_or_init(|| {
             let text = std::env::var(VARIABLE).unwrap_or_default();
             Self::parse(&text).unwrap_or_else(|problem| {
                 eprintln!("{VARIABLE}: {problem}");
@@ -114,36 +115,36 @@ impl Orders {
         })
     }
 
-    /// What this call is to do, by the first order that is for it.
-    pub(crate) fn deed(
+    /// The fault to inject into this call.
+    pub(crate) fn fault(
         &self,
         function: &str,
         kernel: Option<&str>,
         card: Option<usize>,
-    ) -> Option<Deed> {
-        let meant = |order: &&Order| {
-            order.function == function
-                && (order.kernel.is_none() || order.kernel.as_deref() == kernel)
-                && (order.card.is_none() || order.card == card)
+    ) -> Option<Fault> {
+        let matches = |rule: &&Rule| {
+            rule.function == function
+                && (rule.kernel.is_none() || rule.kernel.as_deref() == kernel)
+                && (rule.card.is_none() || rule.card == card)
                 && {
-                    let number = order.met.fetch_add(1, Ordering::Relaxed) + 1;
-                    (order.first..=order.last).contains(&number)
+                    let number = rule.calls.fetch_add(1, Ordering::Relaxed) + 1;
+                    (rule.first..=rule.last).contains(&number)
                 }
         };
-        self.orders.iter().find(meant).map(|order| order.deed)
+        self.rules.iter().find(matches).map(|rule| rule.fault)
     }
 
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
-        let mut orders = Self::default();
+        let mut plan = Self::default();
         let entries = text.split([';', '\n']).map(str::trim);
         for entry in entries.filter(|entry| !entry.is_empty()) {
             let understood = match entry.split_once(':') {
-                Some((call, deed)) => order(call, deed).map(|order| orders.orders.push(order)),
-                None => orders.set(entry),
+                Some((call, fault)) => rule(call, fault).map(|rule| plan.rules.push(rule)),
+                None => plan.set(entry),
             };
-            understood.ok_or_else(|| format!("`{entry}` is no order"))?;
+            understood.ok_or_else(|| format!("`{entry}` is no setting and no rule"))?;
         }
-        Ok(orders)
+        Ok(plan)
     }
 
     fn set(&mut self, entry: &str) -> Option<()> {
@@ -168,7 +169,7 @@ impl Orders {
     }
 }
 
-fn order(call: &str, deed: &str) -> Option<Order> {
+fn rule(call: &str, fault: &str) -> Option<Rule> {
     let (call, (first, last)) = match call.trim().split_once('#') {
         Some((call, calls)) => (call, range(calls)?),
         None => (call.trim(), (1, u64::MAX)),
@@ -181,14 +182,14 @@ fn order(call: &str, deed: &str) -> Option<Order> {
         Some((function, kernel)) => (function, Some(kernel.strip_suffix(')')?.to_owned())),
         None => (call, None),
     };
-    Some(Order {
+    Some(Rule {
         function: function.to_owned(),
         kernel,
         card,
         first,
         last,
-        met: AtomicU64::new(0),
-        deed: parse_deed(deed.trim())?,
+        calls: AtomicU64::new(0),
+        fault: parse_fault(fault.trim())?,
     })
 }
 
@@ -199,18 +200,18 @@ fn range(calls: &str) -> Option<(u64, u64)> {
     }
 }
 
-fn parse_deed(text: &str) -> Option<Deed> {
+fn parse_fault(text: &str) -> Option<Fault> {
     Some(match text.split_once(' ').unwrap_or((text, "")) {
-        ("error", code) => Deed::Error(code.parse().ok()?),
-        ("sticky", code) => Deed::Sticky(code.parse().ok()?),
-        ("value", value) => Deed::Value(value.parse().ok()?),
-        ("exit", code) => Deed::Exit(code.parse().ok()?),
-        ("xid", number) => Deed::Happens(Event::Xid(number.parse().ok()?)),
-        ("ecc", count) => Deed::Happens(Event::Ecc(count.parse().ok()?)),
-        ("lost", "") => Deed::Happens(Event::Lost),
-        ("hang", "") => Deed::Hang,
-        ("abort", "") => Deed::Abort,
-        ("kill", "") => Deed::Kill,
+        ("error", code) => Fault::Error(code.parse().ok()?),
+        ("sticky", code) => Fault::Sticky(code.parse().ok()?),
+        ("value", value) => Fault::Value(value.parse().ok()?),
+        ("exit", code) => Fault::Exit(code.parse().ok()?),
+        ("xid", number) => Fault::Happens(Event::Xid(number.parse().ok()?)),
+        ("ecc", count) => Fault::Happens(Event::Ecc(count.parse().ok()?)),
+        ("lost", "") => Fault::Happens(Event::Lost),
+        ("hang", "") => Fault::Hang,
+        ("abort", "") => Fault::Abort,
+        ("kill", "") => Fault::Kill,
         _ => return None,
     })
 }
@@ -222,53 +223,51 @@ mod tests {
     use super::*;
 
     #[test]
-    fn settings_and_deeds_are_read() {
-        let orders = Orders::parse(
+    fn settings_and_rules_are_read() {
+        let plan = Plan::parse(
             "cuda=12.4; cards=2;\nnvml_order=reversed ; memory=3; state=/tmp/s; cuInit: error 803",
         )
         .unwrap();
         assert_eq!(
-            (orders.cuda, orders.cards, orders.state.as_deref()),
+            (plan.cuda, plan.cards, plan.state.as_deref()),
             (12_040, 2, Some(Path::new("/tmp/s")))
         );
-        assert!(orders.reversed && !orders.mig && !orders.stub);
-        assert_eq!(orders.memory_bytes, 3 * MIB);
-        assert_eq!(orders.deed("cuInit", None, None), Some(Deed::Error(803)));
-        assert_eq!(orders.deed("cuDeviceGet", None, None), None);
+        assert!(plan.reversed && !plan.mig && !plan.stub);
+        assert_eq!(plan.memory_bytes, 3 * MIB);
+        assert_eq!(plan.fault("cuInit", None, None), Some(Fault::Error(803)));
+        assert_eq!(plan.fault("cuDeviceGet", None, None), None);
     }
 
     #[test]
-    fn a_deed_is_for_its_kernel_and_its_calls_alone() {
-        let orders =
-            Orders::parse("cuLaunchKernel(mark)#2: sticky 700; cuLaunchKernel(scan)#2+: hang")
-                .unwrap();
-        let deed = |kernel| orders.deed("cuLaunchKernel", Some(kernel), Some(0));
-        assert_eq!(deed("mark"), None);
-        assert_eq!(deed("other"), None);
-        assert_eq!(deed("mark"), Some(Deed::Sticky(700)));
-        assert_eq!(deed("mark"), None);
-        assert_eq!(deed("scan"), None);
-        assert_eq!(deed("scan"), Some(Deed::Hang));
-        assert_eq!(deed("scan"), Some(Deed::Hang));
+    fn a_fault_is_injected_into_its_kernel_and_its_calls_alone() {
+        let plan = Plan::parse("cuLaunchKernel(mark)#2: sticky 700; cuLaunchKernel(scan)#2+: hang")
+            .unwrap();
+        let fault = |kernel| plan.fault("cuLaunchKernel", Some(kernel), Some(0));
+        assert_eq!(fault("mark"), None);
+        assert_eq!(fault("other"), None);
+        assert_eq!(fault("mark"), Some(Fault::Sticky(700)));
+        assert_eq!(fault("mark"), None);
+        assert_eq!(fault("scan"), None);
+        assert_eq!(fault("scan"), Some(Fault::Hang));
+        assert_eq!(fault("scan"), Some(Fault::Hang));
     }
 
     #[test]
-    fn a_deed_may_be_for_one_card() {
-        let orders =
-            Orders::parse("cuLaunchKernel(mark)@1#1: hang; cuMemFree_v2@0: error 1").unwrap();
-        let deed = |card| orders.deed("cuLaunchKernel", Some("mark"), card);
-        assert_eq!(deed(Some(0)), None);
-        assert_eq!(deed(None), None);
-        assert_eq!(deed(Some(1)), Some(Deed::Hang));
-        assert_eq!(deed(Some(1)), None);
+    fn a_fault_may_be_injected_on_one_card() {
+        let plan = Plan::parse("cuLaunchKernel(mark)@1#1: hang; cuMemFree_v2@0: error 1").unwrap();
+        let fault = |card| plan.fault("cuLaunchKernel", Some("mark"), card);
+        assert_eq!(fault(Some(0)), None);
+        assert_eq!(fault(None), None);
+        assert_eq!(fault(Some(1)), Some(Fault::Hang));
+        assert_eq!(fault(Some(1)), None);
         assert_eq!(
-            orders.deed("cuMemFree_v2", None, Some(0)),
-            Some(Deed::Error(1))
+            plan.fault("cuMemFree_v2", None, Some(0)),
+            Some(Fault::Error(1))
         );
     }
 
     #[test]
-    fn what_is_no_order_is_named() {
+    fn what_is_no_setting_and_no_rule_is_named() {
         for wrong in [
             "cuda=13",
             "cards=two",
@@ -284,8 +283,8 @@ mod tests {
             "cuInit@x: hang",
             "cuLaunchKernel(mark: hang",
         ] {
-            let problem = Orders::parse(&format!("cards=1; {wrong}")).unwrap_err();
-            assert_eq!(problem, format!("`{wrong}` is no order"));
+            let problem = Plan::parse(&format!("cards=1; {wrong}")).unwrap_err();
+            assert_eq!(problem, format!("`{wrong}` is no setting and no rule"));
         }
     }
 }
