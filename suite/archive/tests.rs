@@ -1,6 +1,7 @@
 //! Runs on disk: whole, dying, shared and hostile.
 
 mod changed;
+mod results;
 mod resumed;
 
 use std::collections::HashSet;
@@ -9,8 +10,8 @@ use std::io::Write;
 use std::path::Path;
 
 use super::disk::append_line;
-use super::load::read_results;
 use super::names::folder_name;
+use super::results::read_results;
 use super::*;
 use crate::report::Facts;
 use crate::report::record::{CaseRecord, Totals};

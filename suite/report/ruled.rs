@@ -18,6 +18,8 @@ named_enum! {
         Identity = "identity",
         /// Cases have no result.
         Incomplete = "incomplete",
+        /// A case has several results, which differ.
+        Results = "results",
     }
 }
 
