@@ -44,7 +44,7 @@ impl From<Unread> for io::Error {
             Unread::Io(error) => error,
             Unread::TooLarge { bytes, bytes_max } => {
                 let words = format!("it has {bytes} bytes, at most {bytes_max} are read");
-                io::Error::new(io::ErrorKind::FileTooLarge, words)
+                io::Error::other(words)
             }
         }
     }

@@ -3,10 +3,10 @@
 use std::io;
 use std::path::Path;
 
+use super::ptx::MAX_TEXT_BYTES;
 use crate::regular_file;
 
-/// Two hundred times the longest PTX so far.
-const BYTES_MAX: u64 = 64 << 20;
+const BYTES_MAX: u64 = MAX_TEXT_BYTES as u64;
 
 /// A file's text. What is no regular file, too long or no UTF-8 is refused, each with what mends it.
 pub(super) fn read(path: &Path) -> io::Result<String> {

@@ -11,6 +11,7 @@ fn of(store: &Store, joined: bool, outcomes: &[(i64, Outcome)]) -> std::path::Pa
     let mut facts = fresh();
     (facts.run.complete, facts.run.finished) = (false, None);
     facts.run.joined = joined;
+    facts.run.choices = (!joined).then(|| resumed::choices(3));
     let run = store.begin_run(facts).unwrap();
     for (keep, outcome) in outcomes {
         run.append(&case("scan_total", *keep, *outcome)).unwrap();
