@@ -57,8 +57,8 @@ pub enum ArchiveError {
     )]
     Complete(String),
     #[error(
-        "run {0} was written by many processes, each its own cases: `cuda-gates report close {0}` judges what they left, \
-         and cases without a result are run again"
+        "run {0} was written by many processes, each its own cases, and has no end to resume: \
+         `cuda-gates report close {0}` judges what is there"
     )]
     Joined(String),
     #[error(

@@ -1,8 +1,8 @@
 //! YAML → validated suite. The only place that names `serde_yaml`, `saphyr-parser` and `miette`.
 //!
 //! Owns: the v1 format of suites (its decoder, its rules, its JSON Schema) and the words of its errors. May import
-//! `call`, `expr`, `image` (signatures), `regular_file`, `terms` and `value`. What the suite is checked against, compiled
-//! kernels and the names of generators and references, comes through [`Kernels`] and [`Names`].
+//! `call`, `expr`, `image` (signatures), `regular_file`, `terms` and `value`. What the suite is checked against,
+//! compiled kernels and the names of generators and references, comes through [`Kernels`] and [`Names`].
 //!
 //! A file is at most 1 MiB of UTF-8. It is read once for its shape and places, then decoded as a whole: every problem
 //! of every file comes at once, each with its line and what would mend it.
