@@ -23,6 +23,7 @@ pub mod outcome;
 pub mod parallel;
 pub mod plan;
 pub mod reference;
+pub mod regular_file;
 pub mod report;
 pub mod runner;
 pub mod spec;

@@ -104,6 +104,19 @@ named_enum! {
     }
 }
 
+impl Outcome {
+    /// Of several results of a case the one with the most counts.
+    pub const fn badness(self) -> u8 {
+        match self {
+            Outcome::Pass => 0,
+            Outcome::Skip => 1,
+            Outcome::Waived => 2,
+            Outcome::Fail => 3,
+            Outcome::Error => 4,
+        }
+    }
+}
+
 named_enum! {
     /// Why a case was skipped or ended in error.
     ReasonKind {

@@ -24,7 +24,7 @@ pub(super) enum Written {
 /// When the report cannot be read for another reason than damage: it is from a newer version, for instance.
 pub(super) fn written(folder: &Path) -> Result<Written, ArchiveError> {
     let path = folder.join(REPORT);
-    if !path.is_file() {
+    if !path.exists() {
         return Ok(Written::Nothing);
     }
     match read_report(&path) {

@@ -6,16 +6,22 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::ArchiveError;
+use crate::regular_file;
 
 /// Ends the name of a file, or of a run's folder, that is still being written.
 pub(super) const PART: &str = ".part";
 
 pub(super) fn open_results(path: &Path) -> Result<File, ArchiveError> {
-    OpenOptions::new()
-        .create(true)
-        .append(true)
-        .read(true)
-        .open(path)
+    let there = match regular_file::check(path) {
+        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(e),
+        _ => Ok(()),
+    };
+    let open = |()| {
+        let mut options = OpenOptions::new();
+        options.create(true).append(true).read(true).open(path)
+    };
+    there
+        .and_then(open)
         .map_err(|e| ArchiveError::io("open", path, e))
 }
 

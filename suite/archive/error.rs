@@ -36,8 +36,8 @@ pub enum ArchiveError {
     NoSuchRun { name: String, root: PathBuf },
     #[error("no runs in {}", .0.display())]
     NoRuns(PathBuf),
-    #[error("`{name}` is the beginning of {} runs: {}", ids.len(), ids.join(", "))]
-    Ambiguous { name: String, ids: Vec<String> },
+    #[error("`{name}` names {} runs. Name one by its folder: {}", folders.len(), folders.join(", "))]
+    Ambiguous { name: String, folders: Vec<String> },
     #[error(
         "cannot read {}: {source}. `{mend}` writes it again from results.jsonl",
         path.display()

@@ -5,7 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::disk::Owner;
-use super::load::{Loaded, id, is_run, load, read_results};
+use super::load::{Loaded, id, is_run, load, read};
+use super::results::read_results;
 use super::run::{REPORT, RUN};
 use super::{ArchiveError, Store};
 use crate::report::Seal;
@@ -113,8 +114,8 @@ fn started(folder: &Path) -> String {
         started: String,
     }
     let read = |file: &str| {
-        let text = fs::read_to_string(folder.join(file)).ok()?;
-        serde_json::from_str::<Head>(&text).ok()
+        let bytes = read(&folder.join(file)).ok()?;
+        serde_json::from_slice::<Head>(&bytes).ok()
     };
     let head = read(RUN).or_else(|| read(REPORT));
     head.map_or_else(String::new, |head| head.run.started)

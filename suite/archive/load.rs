@@ -1,19 +1,18 @@
 //! One run from its files, whole or not.
 
-use std::fs;
-use std::io;
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use indexmap::IndexMap;
-
 use super::damage::broken_report;
+use super::results::{Differing, read_results};
 use super::run::{FILES, REPORT, RESULTS, RUN};
 use super::{ArchiveError, State, Store};
-use crate::report::record::{CaseRecord, Report};
+use crate::regular_file;
+use crate::report::record::Report;
 use crate::report::{self, Facts, ReadError, Seal};
 
 /// Of a file that is read: a hundred times the largest whole run so far.
-const BYTES_MAX: u64 = 4 << 30;
+pub(super) const BYTES_MAX: u64 = 4 << 30;
 
 /// A run's record. For an incomplete run it is assembled from what is on disk.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,6 +21,8 @@ pub struct Loaded {
     pub report: Report,
     pub state: State,
     pub broken_lines: usize,
+    /// Cases that have several results in `results.jsonl`, where that was read.
+    pub differing: Vec<Differing>,
     /// Whether the file that tells of the run is as it was written: `report.json`, of an incomplete run `run.json`.
     pub seal: Seal,
 }
@@ -79,7 +80,7 @@ impl Store {
             [one] => Ok((*one).clone()),
             many => Err(ArchiveError::Ambiguous {
                 name: name.to_owned(),
-                ids: many.iter().map(|path| id(path)).collect(),
+                folders: many.iter().map(|path| path.display().to_string()).collect(),
             }),
         }
     }
@@ -101,12 +102,13 @@ pub(super) fn id(folder: &Path) -> String {
 pub(super) fn is_run(path: &Path) -> bool {
     [REPORT, RUN, RESULTS]
         .iter()
-        .any(|file| path.join(file).is_file())
+        .any(|file| path.join(file).exists())
 }
 
 pub(super) fn load(folder: &Path) -> Result<Loaded, ArchiveError> {
     let finished = folder.join(REPORT);
-    if finished.is_file() {
+    // What is no file is refused with its reason.
+    if finished.exists() {
         let mut loaded = load_file(&finished).map_err(|error| broken_report(error, folder))?;
         loaded.path = folder.to_owned();
         return Ok(loaded);
@@ -129,6 +131,7 @@ pub fn load_results(folder: &Path) -> Result<Loaded, ArchiveError> {
         report: facts.into_report(results.cases, Vec::new()),
         state: State::Incomplete,
         broken_lines: results.broken_lines,
+        differing: results.differing,
         seal,
     })
 }
@@ -136,7 +139,7 @@ pub fn load_results(folder: &Path) -> Result<Loaded, ArchiveError> {
 /// What was known when a run began.
 pub(super) fn read_start(folder: &Path) -> Result<(Facts, Seal), ArchiveError> {
     let start = folder.join(RUN);
-    if !start.is_file() {
+    if !start.exists() {
         return Err(ArchiveError::Bare(folder.to_owned()));
     }
     let (report, seal) = read_report(&start)?;
@@ -155,6 +158,7 @@ pub(super) fn load_file(path: &Path) -> Result<Loaded, ArchiveError> {
         },
         report,
         broken_lines: 0,
+        differing: Vec::new(),
         seal,
     })
 }
@@ -171,44 +175,10 @@ pub(super) fn read_report(path: &Path) -> Result<(Report, Seal), ArchiveError> {
     Ok((report, seal))
 }
 
-/// A file of any length would fill the memory.
-fn read(path: &Path) -> io::Result<Vec<u8>> {
-    let bytes = fs::metadata(path)?.len();
-    if bytes > BYTES_MAX {
-        let words = format!("it has {bytes} bytes, more than {BYTES_MAX}");
-        return Err(io::Error::new(io::ErrorKind::FileTooLarge, words));
-    }
-    fs::read(path)
-}
-
-pub(super) struct Results {
-    pub cases: Vec<CaseRecord>,
-    pub broken_lines: usize,
-}
-
-/// The results of a folder: the last one of each case, in the order of their first. No file is no results.
-pub(super) fn read_results(folder: &Path) -> Result<Results, ArchiveError> {
-    let path = folder.join(RESULTS);
-    let bytes = match read(&path) {
-        Ok(bytes) => bytes,
-        Err(e) if e.kind() == io::ErrorKind::NotFound => Vec::new(),
-        Err(e) => return Err(ArchiveError::io("read", &path, e)),
-    };
-    let mut cases: IndexMap<String, CaseRecord> = IndexMap::new();
-    let mut broken_lines = 0;
-    for line in bytes.split(|b| *b == b'\n').filter(|line| !line.is_empty()) {
-        match std::str::from_utf8(line)
-            .ok()
-            .and_then(|l| report::case_from_line(l).ok())
-        {
-            Some(case) => {
-                cases.insert(case.id.clone(), case);
-            }
-            None => broken_lines += 1,
-        }
-    }
-    Ok(Results {
-        cases: cases.into_values().collect(),
-        broken_lines,
-    })
+/// The bytes of a report, up to the first that no JSON has: a file that was not written to its end may have a hole.
+pub(super) fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let file = regular_file::open(path, BYTES_MAX)?;
+    let mut bytes = Vec::new();
+    BufReader::new(file.take(BYTES_MAX)).read_until(0, &mut bytes)?;
+    Ok(bytes)
 }

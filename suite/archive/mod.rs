@@ -2,7 +2,7 @@
 //!
 //! Owns: the layout, run ids, the files of a run (`run.json` at its start, `results.jsonl` as it goes, then
 //! `report.json`, `junit.xml` and `summary.md`), listing and loading, also of runs that died, taking those
-//! up again, and telling what was changed. May import `report`.
+//! up again, and telling what was changed. May import `regular_file` and `report`.
 //! The simulator's runs are under `sim/`, those without a driver under `no-driver/`.
 //!
 //! ```
@@ -27,6 +27,7 @@ mod limit;
 mod list;
 mod load;
 mod names;
+mod results;
 mod resume;
 mod run;
 mod store;
@@ -38,6 +39,7 @@ pub use limit::report_file_limit;
 pub use list::{Listed, State};
 pub use load::{Loaded, load_results};
 pub use names::{Shelf, new_run_id, now};
+pub use results::Differing;
 pub use resume::Unfinished;
 pub use run::RunFolder;
 pub use store::{DEFAULT_ROOT, Store};

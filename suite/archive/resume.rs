@@ -2,7 +2,8 @@
 
 use super::damage::{Written, keep_aside, written};
 use super::disk::{Owner, remove_parts};
-use super::load::{Found, Results, id, read_results, read_start};
+use super::load::{Found, id, read_start};
+use super::results::{Differing, Results, read_results};
 use super::{ArchiveError, RunFolder, Store};
 use crate::report::record::CaseRecord;
 
@@ -10,8 +11,9 @@ use crate::report::record::CaseRecord;
 #[derive(Debug)]
 pub struct Unfinished {
     pub folder: RunFolder,
-    /// Its results, the last one of each case.
+    /// Its results, the worst one of each case.
     pub cases: Vec<CaseRecord>,
+    pub differing: Vec<Differing>,
 }
 
 impl Store {
@@ -44,12 +46,18 @@ impl Store {
         if facts.run.choices.is_none() {
             return Err(ArchiveError::WithoutChoices(id(&path)));
         }
-        let Results { cases, .. } = read_results(&path)?;
+        let Results {
+            cases, differing, ..
+        } = read_results(&path)?;
         remove_parts(&path);
         if let Some(report) = damaged {
             keep_aside(&report)?;
         }
         let folder = RunFolder::take_up(path, facts, owner)?;
-        Ok(Unfinished { folder, cases })
+        Ok(Unfinished {
+            folder,
+            cases,
+            differing,
+        })
     }
 }

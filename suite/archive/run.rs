@@ -9,7 +9,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::ArchiveError;
 use super::damage::{Written, keep_aside, written};
 use super::disk::{FileLock, Owner, PART, append_line, open_results, replace, sync, sync_folder};
-use super::load::read_results;
+use super::load::read_report;
+use super::results::read_results;
 use crate::report::record::{CaseRecord, Report, ResumedRecord};
 use crate::report::{self, Facts};
 
@@ -80,18 +81,11 @@ impl RunFolder {
         let results = open_results(&file)?;
         let lock = FileLock::take(&results, &file)?;
         let start = path.join(RUN);
-        let facts = match fs::read_to_string(&start) {
-            Ok(text) => report::from_json(&text)
-                .map_err(|source| ArchiveError::Read {
-                    path: start,
-                    source,
-                })?
-                .into(),
-            Err(e) if e.kind() == io::ErrorKind::NotFound => {
-                write_start(&path, &facts)?;
-                facts
-            }
-            Err(e) => return Err(ArchiveError::io("read", &start, e)),
+        let facts = if start.exists() {
+            read_report(&start)?.0.into()
+        } else {
+            write_start(&path, &facts)?;
+            facts
         };
         drop(lock);
         Ok(Self::of(path, facts, results, None))

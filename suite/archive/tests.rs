@@ -1,6 +1,7 @@
 //! Runs on disk: whole, dying, shared and hostile.
 
 mod changed;
+mod results;
 mod resumed;
 
 use std::collections::HashSet;
@@ -9,8 +10,8 @@ use std::io::Write;
 use std::path::Path;
 
 use super::disk::append_line;
-use super::load::read_results;
 use super::names::folder_name;
+use super::results::read_results;
 use super::*;
 use crate::report::Facts;
 use crate::report::record::{CaseRecord, Totals};
@@ -304,7 +305,7 @@ fn a_joined_run_has_every_result_of_every_writer() {
 }
 
 #[test]
-fn a_case_run_again_counts_once_with_its_last_result() {
+fn a_case_run_again_counts_once_with_its_worst_result() {
     let (_dir, store) = store();
     let run = store.join_run("key", fresh()).unwrap();
     run.append(&case("scan_total", 1, Outcome::Error)).unwrap();
@@ -312,7 +313,7 @@ fn a_case_run_again_counts_once_with_its_last_result() {
     run.append(&passing(1)).unwrap();
     let cases = store.load(run.id()).unwrap().report.cases;
     let outcomes: Vec<Outcome> = cases.iter().map(|c| c.outcome).collect();
-    assert_eq!(outcomes, [Outcome::Pass, Outcome::Pass]);
+    assert_eq!(outcomes, [Outcome::Error, Outcome::Pass]);
     let other = store.join_run("another key", fresh()).unwrap();
     assert_ne!(other.path(), run.path());
 }
@@ -378,7 +379,8 @@ fn a_full_disk_is_an_error_and_loses_nothing() {
     assert!(error.contains("report.json"), "{error}");
     assert!(run.path().join("summary.md").is_file() && run.path().join("junit.xml").is_file());
     assert_eq!(read_results(run.path()).unwrap().cases.len(), 1);
-    assert_eq!(store.list().unwrap()[0].state, State::Incomplete);
+    let state = &store.list().unwrap()[0].state;
+    assert!(matches!(state, State::Unreadable(_)), "{state:?}");
 }
 
 /// The fastest of several batches, so that a busy machine does not decide. Waiting for the disk takes what the disk

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::load::{Found, id, load, load_file, read_results, read_start};
+use super::load::{Found, id, load, load_file, read_start};
+use super::results::{Results, read_results};
 use super::run::{JUNIT, REPORT, RESULTS, RUN, SUMMARY};
 use super::{ArchiveError, Loaded, State, Store};
 use crate::report::record::{CaseRecord, Report};
@@ -125,6 +126,7 @@ fn results(report: &Report, folder: &Path, found: &mut Verified) {
         Ok(results) => results,
         Err(error) => return found.problems.push(error.to_string()),
     };
+    tell_extra(report, &results, found);
     if results.broken_lines > 0 {
         let lines = results.broken_lines;
         found.notes.push(format!(
@@ -149,6 +151,31 @@ fn results(report: &Report, folder: &Path, found: &mut Verified) {
         found
             .problems
             .push(format!("{RESULTS} and report.json differ: {told}"));
+    }
+}
+
+/// Results that a run cannot have, as far as it can be told without its specs.
+fn tell_extra(report: &Report, results: &Results, found: &mut Verified) {
+    let judged = report.run.problems.iter();
+    let judged: Vec<&str> = judged.map(|problem| problem.message.as_str()).collect();
+    for differing in &results.differing {
+        let told = differing.to_string();
+        // Processes of one run may have the same case (`cargo nextest run --retries`), and a run may say that it is so.
+        let is_known = report.run.joined || judged.iter().any(|message| message.contains(&told));
+        let list = match is_known {
+            true => &mut found.notes,
+            false => &mut found.problems,
+        };
+        list.push(format!("{RESULTS}: {told}"));
+    }
+    let selected = report.run.choices.as_ref().map(|choices| choices.cases);
+    if let Some(selected) = selected
+        && results.cases.len() > selected
+    {
+        let there = results.cases.len();
+        found.problems.push(format!(
+            "{RESULTS} has results of {there} cases, and the run selected {selected}"
+        ));
     }
 }
 

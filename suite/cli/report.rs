@@ -121,6 +121,7 @@ pub(super) fn close(run: Option<&str>, options: &Options, format: ShowFormat) ->
         },
         report: closed.report,
         broken_lines: 0,
+        differing: Vec::new(),
         seal: Seal::Whole,
     };
     let answer = show(&loaded, format)?;
@@ -145,6 +146,9 @@ pub(super) fn show(loaded: &Loaded, format: ShowFormat) -> Outcome {
                     let id = &report.run.id;
                     text.push_str(&format!("`cuda-gates run --resume {id}` finishes it.\n"));
                 }
+            }
+            for differing in &loaded.differing {
+                text.push_str(&format!("{differing}: the worst counts.\n"));
             }
             if loaded.broken_lines > 0 {
                 text.push_str(&format!(

@@ -27,7 +27,7 @@ use super::manifest::{Entry, Manifest, Stale};
 use super::native::Native;
 use super::nvrtc::Nvrtc;
 use super::sass::Sass;
-use super::{Code, Image, Signature, built_without, ptx};
+use super::{Code, Image, Signature, built_without, ptx, text};
 use crate::outcome::Fault;
 use crate::terms::ImageKind;
 
@@ -93,7 +93,7 @@ impl Catalog {
 
     fn overlay(&mut self, dir: &Path) -> Result<(), CatalogError> {
         for (name, path) in folder::sources(dir).map_err(within(dir))? {
-            let source = std::fs::read_to_string(&path).map_err(within(&path))?;
+            let source = text::read(&path).map_err(within(&path))?;
             let known = self.modules.remove(&name);
             let (ptx, entry) = known.map_or((None, Ok(None)), |module| (module.ptx, module.entry));
             self.modules.insert(name, Module::new(source, ptx, entry));
@@ -101,8 +101,8 @@ impl Catalog {
         for (name, path) in folder::ptx_files(dir).map_err(within(dir))? {
             // PTX without a source is `kernels verify`'s business: no spec can name it.
             if let Some(module) = self.modules.get_mut(&name) {
-                let text = std::fs::read_to_string(&path).map_err(within(&path))?;
-                module.ptx = Some(text.into());
+                let ptx = text::read(&path).map_err(within(&path))?;
+                module.ptx = Some(ptx.into());
             }
         }
         let native = Native::open(dir);
@@ -111,8 +111,8 @@ impl Catalog {
             self.native = native;
         }
         let path = dir.join(folder::MANIFEST);
-        if path.is_file() {
-            let text = std::fs::read_to_string(&path).map_err(within(&path))?;
+        if path.exists() {
+            let text = text::read(&path).map_err(within(&path))?;
             self.overlay_manifest(dir, Manifest::parse(&text));
         }
         Ok(())

@@ -1,7 +1,7 @@
 //! Compiled kernels: the images a case runs, and what their PTX says of their signatures.
 //!
 //! Owns: PTX text (parser, signatures), the manifest of the committed PTX, NVRTC, the native library, and the embedded
-//! copy. May import `call`, `outcome` and `terms` only.
+//! copy. May import `call`, `outcome`, `regular_file` and `terms` only.
 //!
 //! ```
 //! use cuda_gates::image::Catalog;
@@ -21,6 +21,7 @@ pub mod native;
 pub mod nvcc;
 pub mod nvrtc;
 mod sass;
+mod text;
 
 pub mod ptx;
 

@@ -267,7 +267,7 @@ pub struct RunRecord {
     /// Schedules of the simulated device, where more than the fair one was asked for.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub schedules: Option<SchedulesRecord>,
-    /// Rules for whole runs that this one broke. A filtered run is held to none.
+    /// Rules for whole runs that this one broke. A filtered run is held to those of its results alone.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub problems: Vec<RunProblem>,
     /// What became of each waiver; of a filtered run, those that waived.

@@ -22,6 +22,8 @@ named_enum! {
         Incomplete = "incomplete",
         /// A worker died, or a call failed, where no case could tell it: while the device was closed, or between cases.
         Driver = "driver",
+        /// A case has several results, which differ.
+        Results = "results",
     }
 }
 

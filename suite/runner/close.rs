@@ -4,11 +4,13 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use indexmap::IndexMap;
+use serde_json::Value;
 
 use super::blank::unjudged;
 use super::options::{DeviceChoice, Options};
 use super::planned::{PlanError, Planned};
 use super::repro::{Repro, target_repro};
+use super::resume::{FOREIGN_MEND, foreign};
 use super::rules::{self, Whole};
 use super::session::suite_record;
 use super::tables::Columns;
@@ -16,16 +18,13 @@ use super::verdict::Verdict;
 use super::{PlannedCase, waiving};
 use crate::archive::{self, ArchiveError, Loaded};
 use crate::expr::Engine;
-use crate::identity::Field;
+use crate::identity::{self, Field};
 use crate::report::record::{CaseRecord, Report, RunProblem, RunRule};
 use crate::report::{Facts, tables};
 use crate::spec::model::Expect;
 use crate::terms::{DeviceKind, Outcome, Profile};
 use crate::worker::execute::expected;
 use crate::worker::{Address, NvmlLaunch, NvmlProcess};
-
-/// Cases without a result that are told by name.
-const NAMES_MAX: usize = 3;
 
 /// A run that is closed.
 pub struct Closed {
@@ -47,6 +46,8 @@ pub enum CloseError {
     Profile(String),
     #[error("{0}: close the run with the specs that it ran (--specs DIR)")]
     Specs(String),
+    #[error("run {0}. {FOREIGN_MEND}")]
+    Foreign(String),
     #[error(transparent)]
     Plan(#[from] PlanError),
     #[error(transparent)]
@@ -60,7 +61,7 @@ pub enum CloseError {
 ///
 /// # Errors
 /// A run with an end of its own, or that of one process; one that was changed after it was written; specs that are not
-/// the ones it ran; an archive that cannot be read or written.
+/// the ones it ran; results of cases that these do not have; an archive that cannot be read or written.
 pub fn close(folder: &Path, options: &Options) -> Result<Closed, CloseError> {
     if let Some(found) = archive::last_written(folder)? {
         of_many(&found)?;
@@ -71,6 +72,9 @@ pub fn close(folder: &Path, options: &Options) -> Result<Closed, CloseError> {
     let planned = Planned::new(&options)?;
     let facts = Facts::from(loaded.report.clone());
     same_specs(&facts, &planned)?;
+    if let Some(told) = foreign(&planned.cases, &loaded.report.cases) {
+        return Err(CloseError::Foreign(told));
+    }
     let cases = planned.select(&options.selection);
     let closing = Closing {
         filtered: options.selection.is_filtered(),
@@ -166,15 +170,18 @@ impl Closing<'_> {
         };
         let mut waivers = whole.waivers();
         let mut problems = incomplete(&missing, loaded.broken_lines);
+        problems.extend(rules::results(&loaded.differing));
         if self.filtered || !missing.is_empty() {
             waivers.retain(|waiver| waiver.waived > 0);
         } else {
             problems.extend(whole.problems(&waivers));
-            problems.extend(
-                now.iter()
-                    .flat_map(|now| rules::identity(&facts.device.identity, now)),
-            );
         }
+        // The machine's, whatever was selected.
+        problems.extend(
+            now.iter()
+                .flat_map(|now| rules::identity(&facts.device.identity, now)),
+        );
+        problems.extend(rules::health(&records, &facts.device.after));
         let run = &mut facts.run;
         run.complete = missing.is_empty();
         run.filtered = self.filtered;
@@ -217,7 +224,8 @@ impl Closing<'_> {
         gate.map_or(&Expect::Pass, |gate| &gate.expect)
     }
 
-    /// A card is read once more, where that is the machine of the run: no process knew that it was the last.
+    /// A card is read once more: no process knew that it was the last. One that cannot be found is gone, unless this
+    /// is another machine.
     fn read_again(&self, facts: &mut Facts) -> Option<BTreeMap<String, Field>> {
         let uuid = facts.device.info.as_ref()?.uuid.clone()?;
         if self.kind != DeviceKind::Cuda || uuid.starts_with("redacted:") {
@@ -225,7 +233,7 @@ impl Closing<'_> {
         }
         let now = NvmlProcess::start(NvmlLaunch::this_executable()).identity(Some(&uuid));
         let is_there = |field: &Field| matches!(field, Field::Value(_));
-        if !now.fields.get("uuid").is_some_and(is_there) {
+        if !now.fields.get("uuid").is_some_and(is_there) && !is_here(&facts.host) {
             return None;
         }
         facts.device.after = now.live;
@@ -233,30 +241,23 @@ impl Closing<'_> {
     }
 }
 
+/// Whether a run's host is this machine, or one that nothing tells from it.
+fn is_here(host: &BTreeMap<String, Value>) -> bool {
+    let here = identity::host();
+    let same = |name: &&str| host.get(*name) == here.get(*name);
+    ["kernel", "cpu", "memory_bytes"].iter().all(same)
+}
+
 fn incomplete(missing: &[String], broken_lines: usize) -> Vec<RunProblem> {
-    let problem = |message| RunProblem {
-        rule: RunRule::Incomplete,
-        message,
-    };
-    let mut problems = Vec::new();
-    if !missing.is_empty() {
-        let named: Vec<&str> = missing.iter().take(NAMES_MAX).map(String::as_str).collect();
-        let dots = if missing.len() > NAMES_MAX {
-            ", …"
-        } else {
-            ""
-        };
-        problems.push(problem(format!(
-            "{} cases have no result ({}{dots}): they were not selected, or their processes died. Run them, or close \
-             the run with the filter it was selected by",
-            missing.len(),
-            named.join(", ")
-        )));
-    }
+    let missing: Vec<&str> = missing.iter().map(String::as_str).collect();
+    let mend = "they were not selected, or their processes died. Run them, or close the run with the filter it was \
+                selected by";
+    let mut problems = Vec::from_iter(rules::without_result(&missing, mend));
     if broken_lines > 0 {
         let message =
             format!("{broken_lines} lines of results.jsonl are broken: their cases are lost");
-        problems.push(problem(message));
+        let rule = RunRule::Incomplete;
+        problems.push(RunProblem { rule, message });
     }
     problems
 }

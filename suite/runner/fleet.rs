@@ -1,5 +1,6 @@
 //! Several cards in one run: a session each, side by side, and one trial a case.
 
+use std::cmp::Reverse;
 use std::thread;
 
 use super::direct::Trials;
@@ -8,7 +9,6 @@ use super::verdict::Verdict;
 use super::{Judge, PlannedCase};
 use crate::case::Case;
 use crate::report::record::CaseRecord;
-use crate::terms::Outcome;
 
 /// The sessions of a run: one, or with `--device all` one a card.
 pub(super) struct Fleet {
@@ -65,13 +65,7 @@ impl Judge for Fleet {
 fn worst(records: Vec<CaseRecord>) -> Option<CaseRecord> {
     records
         .into_iter()
-        .min_by_key(|record| match record.outcome {
-            Outcome::Error => 0,
-            Outcome::Fail => 1,
-            Outcome::Waived => 2,
-            Outcome::Skip => 3,
-            Outcome::Pass => 4,
-        })
+        .min_by_key(|record| Reverse(record.outcome.badness()))
 }
 
 /// The verdict of several runs: as one that had all their cases.
@@ -98,6 +92,7 @@ pub(super) fn joint(verdicts: impl IntoIterator<Item = Verdict>) -> Verdict {
 mod tests {
     use super::*;
     use crate::runner::blank::blank_record;
+    use crate::terms::Outcome;
 
     #[test]
     fn the_worst_record_of_a_case_stands_for_all() {

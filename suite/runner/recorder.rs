@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::Verdict;
-use super::resume::same_device;
+use super::resume::{other_device, same_device};
 use crate::archive::{self, ArchiveError, RunFolder, Store, Unfinished};
 use crate::identity::Field;
 use crate::report::record::{CaseRecord, Report, ResumedRecord};
@@ -15,6 +15,8 @@ use crate::report::{Facts, Redactor};
 pub(super) struct Recorder {
     folder: RunFolder,
     redactor: Option<Redactor>,
+    /// Why no case can be judged here: the run that was joined is on another device.
+    other_device: Option<String>,
     state: Mutex<State>,
 }
 
@@ -39,11 +41,13 @@ impl Recorder {
         redact: bool,
     ) -> Result<Self, ArchiveError> {
         let (facts, redactor) = redacted(facts, redact, store.root())?;
+        let device = facts.device.clone();
         let folder = match key {
             Some(key) => store.join_run(key, facts)?,
             None => store.begin_run(facts)?,
         };
         Ok(Self {
+            other_device: other_device(folder.id(), &folder.facts().device, &device),
             folder,
             redactor,
             state: Mutex::default(),
@@ -59,7 +63,9 @@ impl Recorder {
         facts: &Facts,
         redact: bool,
     ) -> Result<Self, (Verdict, String)> {
-        let Unfinished { mut folder, cases } = unfinished;
+        let Unfinished {
+            mut folder, cases, ..
+        } = unfinished;
         let usage = |error: ArchiveError| (Verdict::Usage, error.to_string());
         let (now, redactor) = redacted(facts.clone(), redact, folder.path()).map_err(usage)?;
         same_device(folder.id(), &folder.facts().device, &now.device)?;
@@ -73,10 +79,16 @@ impl Recorder {
             ..State::default()
         };
         Ok(Self {
+            other_device: None,
             folder,
             redactor,
             state: Mutex::new(state),
         })
+    }
+
+    /// Why no case can be judged here, where the run that was joined is on another device.
+    pub(super) fn other_device(&self) -> Option<&str> {
+        self.other_device.as_deref()
     }
 
     /// What the run's folder says of its start.

@@ -1,5 +1,6 @@
 //! Going on with a run that died: its choices again, its results kept, and nothing under it that has changed.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -11,10 +12,14 @@ use super::schedules::ScheduleChoice;
 use super::{PlannedCase, Verdict};
 use crate::archive::{Store, Unfinished};
 use crate::report::Facts;
-use crate::report::record::{ChoicesRecord, DeviceRecord, RunRecord, SchedulesRecord, SuiteRecord};
+use crate::report::record::{
+    CaseRecord, ChoicesRecord, DeviceRecord, RunRecord, SchedulesRecord, SuiteRecord,
+};
 use crate::terms::{DeviceKind, Profile};
 
 const DEVICE_MEND: &str = "Name its device with --device, or begin a new run";
+pub(super) const FOREIGN_MEND: &str =
+    "Take their lines out of results.jsonl, or run the gates again";
 /// Differences told of each kind.
 const TOLD_MAX: usize = 5;
 
@@ -185,6 +190,32 @@ pub(super) fn same_suite(
     )
 }
 
+/// That the results which are there are of cases that the run selects.
+///
+/// # Errors
+/// The first of the others, and what to do.
+pub(super) fn same_cases(
+    then: &Facts,
+    cases: &[PlannedCase],
+    results: &[CaseRecord],
+) -> Result<(), String> {
+    let told = foreign(cases, results);
+    let wrong: Vec<String> = told.into_iter().collect();
+    refused(&then.run.id, &wrong, FOREIGN_MEND)
+}
+
+/// Results of cases that are none of these, in words.
+pub(super) fn foreign(cases: &[PlannedCase], results: &[CaseRecord]) -> Option<String> {
+    let selected: HashSet<&str> = cases.iter().map(|p| p.case.id.as_str()).collect();
+    let is_foreign = |record: &&CaseRecord| !selected.contains(record.id.as_str());
+    let first = results.iter().find(is_foreign)?;
+    let count = results.iter().filter(is_foreign).count();
+    Some(format!(
+        "results.jsonl has results of {count} cases that it did not select (first {})",
+        first.id
+    ))
+}
+
 /// Specs by their names: their folder may be called otherwise here, or its name be hidden. No two are in one folder
 /// under one name.
 fn specs(then: &SuiteRecord, now: &SuiteRecord) -> Vec<String> {
@@ -236,6 +267,23 @@ pub(super) fn same_device(
             format!("run {id} was on {name}, and no device opens now: {reason}"),
         ));
     }
+    refused(id, &differences(then, now), DEVICE_MEND).map_err(|told| (Verdict::Usage, told))
+}
+
+/// Why a process that joins a run of many processes must not judge a case: it has another device, or none.
+pub(super) fn other_device(id: &str, then: &DeviceRecord, now: &DeviceRecord) -> Option<String> {
+    let wrong = differences(then, now);
+    (!wrong.is_empty()).then(|| {
+        format!(
+            "run {id} began on another device: {}. Results of two cards are not one run's: give every process the same \
+             one (CUDA_GATES_DEVICE), and run the gates again where that is gone",
+            wrong.join("; ")
+        )
+    })
+}
+
+/// In what two devices differ, each in words.
+fn differences(then: &DeviceRecord, now: &DeviceRecord) -> Vec<String> {
     let fields = |device: &DeviceRecord| {
         let info = device.info.as_ref();
         let cuda = info.and_then(|info| info.cuda_driver_version);
@@ -251,7 +299,7 @@ pub(super) fn same_device(
     };
     let shown = |value: Option<String>| value.unwrap_or_else(|| "none".to_owned());
     let pairs = fields(then).into_iter().zip(fields(now));
-    let wrong: Vec<String> = pairs
+    pairs
         .filter(|(then, now)| then != now)
         .map(|((name, then), (_, now))| {
             format!(
@@ -260,8 +308,7 @@ pub(super) fn same_device(
                 shown(now)
             )
         })
-        .collect();
-    refused(id, &wrong, DEVICE_MEND).map_err(|told| (Verdict::Usage, told))
+        .collect()
 }
 
 fn refused(id: &str, wrong: &[String], mend: &str) -> Result<(), String> {

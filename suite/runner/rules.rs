@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use super::PlannedCase;
 use super::choice::{default_images, default_profile};
 use super::waiving::{self, unjudged_for};
+use crate::archive::Differing;
 use crate::case;
 use crate::identity::Field;
 use crate::outcome::Reason;
@@ -269,6 +270,32 @@ fn never_ran(suite: &Suite, gate: &str, kind: DeviceKind, records: &[&CaseRecord
             suite.name, suite.path
         ),
     }
+}
+
+/// Cases without a result that are told by name.
+const NAMES_MAX: usize = 3;
+
+/// Cases without a result. `mend`: how they came to have none, and what to do.
+pub(super) fn without_result(missing: &[&str], mend: &str) -> Option<RunProblem> {
+    let named = missing.get(..NAMES_MAX).unwrap_or(missing).join(", ");
+    let dots = if missing.len() > NAMES_MAX {
+        ", …"
+    } else {
+        ""
+    };
+    let count = missing.len();
+    (count > 0).then(|| RunProblem {
+        rule: RunRule::Incomplete,
+        message: format!("{count} cases have no result ({named}{dots}): {mend}"),
+    })
+}
+
+/// Cases whose results differ: one that failed and then passed is none that passes.
+pub(super) fn results(differing: &[Differing]) -> impl Iterator<Item = RunProblem> {
+    differing.iter().map(|differing| RunProblem {
+        rule: RunRule::Results,
+        message: format!("{differing}: the worst counts. Run the case again, in a run of its own"),
+    })
 }
 
 /// Fields that changed while the run went on: its results are not of one machine.

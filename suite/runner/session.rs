@@ -18,7 +18,7 @@ use super::repro::Repro;
 use super::schedules::decisive;
 use super::verdict::Verdict;
 use super::{Judge, PlannedCase, waiving};
-use crate::archive::{self, Store, Unfinished};
+use crate::archive::{self, Differing, Store, Unfinished};
 use crate::case::Case;
 use crate::check::{self, Stage};
 use crate::device::cuda::CardTurns;
@@ -74,6 +74,8 @@ pub(super) struct Session {
     resumed: Mutex<Option<Unfinished>>,
     /// Cases that have a result of that run.
     done: HashSet<String>,
+    /// Those that have several.
+    differing: Vec<Differing>,
 }
 
 /// Why nothing can be run or written, and how the run ends.
@@ -99,9 +101,13 @@ pub(super) struct Ended {
 impl Judge for Session {
     fn judge(&self, case: &Case) -> CaseRecord {
         match self.begun() {
-            Ok(begun) => begun
-                .recorder
-                .record(self.waived(begun, self.run(begun, case))),
+            Ok(begun) => begun.recorder.record(match begun.recorder.other_device() {
+                None => self.waived(begun, self.run(begun, case)),
+                Some(why) => {
+                    let reason = Reason::new(ReasonKind::Environment, why);
+                    self.with_repro(unjudged(case, Outcome::Error, reason))
+                }
+            }),
             Err((_, reason)) => self.with_repro(unjudged(case, Outcome::Error, reason.clone())),
         }
     }
@@ -126,12 +132,14 @@ impl Session {
             begun: OnceLock::new(),
             resumed: Mutex::default(),
             done: HashSet::new(),
+            differing: Vec::new(),
         }
     }
 
     /// Goes on with a run that died: its results stay.
     pub(super) fn resuming(mut self, unfinished: Unfinished) -> Self {
         self.done = unfinished.cases.iter().map(|c| c.id.clone()).collect();
+        self.differing.clone_from(&unfinished.differing);
         self.resumed = Mutex::new(Some(unfinished));
         self
     }

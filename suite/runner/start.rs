@@ -13,7 +13,7 @@ use super::harness::Harness;
 use super::options::{DeviceChoice, Options};
 use super::planned::Planned;
 use super::repro::{Repro, binary_repro, target_repro};
-use super::resume::{choices, same_kind, same_suite, take_up};
+use super::resume::{choices, same_cases, same_kind, same_suite, take_up};
 use super::session::{Ended, Parts, Session, suite_record};
 use super::text::refusal;
 use super::verdict::Verdict;
@@ -54,7 +54,10 @@ fn whole(options: &Options, unfinished: Option<Unfinished>) -> Verdict {
         let suite = suite_record(&planned.suites, &planned.waivers);
         let then = unfinished.folder.facts();
         let same = same_kind(then, planned.chosen.kind());
-        if let Err(error) = same.and_then(|()| same_suite(then, &suite, &choices)) {
+        if let Err(error) = same
+            .and_then(|()| same_suite(then, &suite, &choices))
+            .and_then(|()| same_cases(then, &cases, &unfinished.cases))
+        {
             return refuse(&error);
         }
     }

@@ -1,56 +1,20 @@
-//! What the file system holds for specs: regular files of bounded length, found in a folder or named by a spec.
+//! What the file system holds for specs: files found in a folder or named by a spec.
 
 use std::ffi::OsStr;
-use std::fs::{self, File};
-use std::io::{self, Read};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::problem::Problem;
 use super::waivers;
+use crate::regular_file;
 
 /// Bytes of a file that a spec names: tens of millions of numbers.
 const BESIDE_BYTES_MAX: u64 = 256 << 20;
 
-/// Why there are no bytes.
-#[derive(Debug)]
-pub(super) enum Unread {
-    Io(io::Error),
-    TooLarge(u64),
-}
-
-/// A regular file's bytes. A pipe would wait for its writer, and a device may never end: both are refused unopened.
-pub(super) fn read(path: &Path, bytes_max: u64) -> Result<Vec<u8>, Unread> {
-    let kind = fs::metadata(path).map_err(Unread::Io)?;
-    if kind.is_dir() {
-        return Err(Unread::Io(io::ErrorKind::IsADirectory.into()));
-    }
-    if !kind.is_file() {
-        let words = "not a regular file (a pipe, a socket or a device)";
-        return Err(Unread::Io(io::Error::other(words)));
-    }
-    if kind.len() > bytes_max {
-        return Err(Unread::TooLarge(kind.len()));
-    }
-    let file = File::open(path).map_err(Unread::Io)?;
-    let mut bytes = Vec::new();
-    // One byte more than is allowed, for a file that grew meanwhile.
-    let mut file = file.take(bytes_max.saturating_add(1));
-    file.read_to_end(&mut bytes).map_err(Unread::Io)?;
-    match bytes.len() as u64 {
-        len if len > bytes_max => Err(Unread::TooLarge(len)),
-        _ => Ok(bytes),
-    }
-}
-
 /// A file that a spec names.
 pub(super) fn read_beside(path: &Path) -> io::Result<Vec<u8>> {
-    read(path, BESIDE_BYTES_MAX).map_err(|why| match why {
-        Unread::Io(error) => error,
-        Unread::TooLarge(bytes) => {
-            let words = format!("it has {bytes} bytes, at most {BESIDE_BYTES_MAX} are read");
-            io::Error::other(words)
-        }
-    })
+    Ok(regular_file::read(path, BESIDE_BYTES_MAX)?)
 }
 
 /// The suites of a folder, by name. Whatever is named `*.yaml` and no folder is one, so that a link to nowhere is a

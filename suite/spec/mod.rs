@@ -1,8 +1,8 @@
 //! YAML → validated suite. The only place that names `serde_yaml`, `saphyr-parser` and `miette`.
 //!
 //! Owns: the v1 format of suites (its decoder, its rules, its JSON Schema) and the words of its errors. May import
-//! `call`, `expr`, `image` (signatures), `terms` and `value`. What the suite is checked against, compiled
-//! kernels and the names of generators and references, comes through [`Kernels`] and [`Names`].
+//! `call`, `expr`, `image` (signatures), `regular_file`, `terms` and `value`. What the suite is checked against,
+//! compiled kernels and the names of generators and references, comes through [`Kernels`] and [`Names`].
 //!
 //! A file is at most 1 MiB of UTF-8. It is read once for its shape and places, then decoded as a whole: every problem
 //! of every file comes at once, each with its line and what would mend it.
@@ -49,8 +49,8 @@ use sha2::{Digest, Sha256};
 use crate::call::Function;
 use crate::expr::Engine;
 use crate::image::Signature;
+use crate::regular_file::{self, Unread};
 use crate::value::ElementType;
-use files::Unread;
 use model::Suite;
 
 pub use problem::{Problem, SpecErrors};
@@ -278,10 +278,10 @@ fn sha256(bytes: &[u8]) -> String {
 /// A file's name for messages, and its bytes. What is no regular file, or beyond 1 MiB, is refused before it is read.
 fn read(path: &Path) -> Result<(String, Vec<u8>), SpecErrors> {
     let shown = path.display().to_string();
-    let bytes = files::read(path, text::BYTES_MAX as u64).map_err(|why| {
+    let bytes = regular_file::read(path, text::BYTES_MAX as u64).map_err(|why| {
         let (words, mend) = match why {
             Unread::Io(error) => (format!("the file cannot be read: {error}"), None),
-            Unread::TooLarge(bytes) => {
+            Unread::TooLarge { bytes, .. } => {
                 let (words, mend) = text::too_large(bytes);
                 (words, Some(mend))
             }

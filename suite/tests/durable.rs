@@ -161,6 +161,38 @@ fn a_run_over_something_else_is_not_resumed() {
 }
 
 #[test]
+fn a_run_with_results_that_are_not_its_own_or_differ_does_not_pass() {
+    let place = Place::new(SUITE);
+    // All of them pass.
+    place.run(&["by_reference"]).ends(0);
+    let folder = Store::open(place.reports()).newest().unwrap().path;
+    fs::remove_file(folder.join("report.json")).unwrap();
+    let run = place.newest().run.id;
+    let results = folder.join("results.jsonl");
+    let text = fs::read_to_string(&results).unwrap();
+    let first = text.lines().next().unwrap();
+    let id = &place.newest().cases[0].id;
+    let foreign = first.replace(
+        &format!("\"id\":\"{id}\""),
+        "\"id\":\"mine::by_map::n=77::jit\"",
+    );
+    assert_ne!(foreign, first);
+    fs::write(&results, format!("{text}{foreign}\n")).unwrap();
+    let refused = place.run(&["run", "--resume", &run]).ends(2);
+    let words = "did not select (first mine::by_map::n=77::jit). Take their lines out";
+    assert!(refused.stderr.contains(words), "{}", refused.stderr);
+    // The first case passed, and now has failed before.
+    let fails = first.replacen("\"outcome\":\"pass\"", "\"outcome\":\"fail\"", 1);
+    assert_ne!(fails, first);
+    fs::write(&results, format!("{fails}\n{text}")).unwrap();
+    place.run(&["report", "verify"]).ends(1);
+    let resumed = place.run(&["run", "--resume", &run]).ends(1);
+    let words = format!("results: 2 results of {id} differ: fail, pass");
+    assert!(resumed.stdout.contains(&words), "{}", resumed.stdout);
+    place.run(&["report", "verify"]).ends(0);
+}
+
+#[test]
 fn a_run_that_hides_its_folders_is_resumed_with_their_names() {
     let place = Place::new(SUITE);
     let specs = place.path("specs");

@@ -14,14 +14,18 @@ const EDGES: &[(&str, &[&str])] = &[
     ("terms", &[]),
     ("value", &[]),
     ("parallel", &[]),
+    ("regular_file", &[]),
     ("outcome", &["terms"]),
     ("call", &["value"]),
     ("host", &["call", "value"]),
-    ("image", &["call", "outcome", "terms"]),
+    ("image", &["call", "outcome", "regular_file", "terms"]),
     ("expr", &["value"]),
     ("input", &["outcome", "parallel", "value"]),
     ("reference", &["outcome", "parallel", "terms", "value"]),
-    ("spec", &["call", "expr", "image", "terms", "value"]),
+    (
+        "spec",
+        &["call", "expr", "image", "regular_file", "terms", "value"],
+    ),
     ("case", &["outcome", "spec", "terms"]),
     (
         "plan",
@@ -39,7 +43,7 @@ const EDGES: &[(&str, &[&str])] = &[
         "report",
         &["device", "identity", "outcome", "spec", "terms"],
     ),
-    ("archive", &["report"]),
+    ("archive", &["regular_file", "report"]),
     (
         "worker",
         &[

@@ -181,7 +181,7 @@ fn a_file_beyond_reason_is_not_read() {
         file.unwrap().set_len(5 << 30).unwrap();
         let told = store.verify_all().unwrap()[0].problems.join("\n");
         assert!(
-            told.contains("5368709120 bytes, more than 4294967296"),
+            told.contains("5368709120 bytes, at most 4294967296 are read"),
             "{told}"
         );
     }

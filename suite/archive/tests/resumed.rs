@@ -3,9 +3,9 @@
 use super::*;
 use crate::report::record::{ChoicesRecord, ResumedRecord};
 
-fn resumable() -> Facts {
-    let mut facts = on_h200();
-    facts.run.choices = Some(ChoicesRecord {
+/// Of a run of so many cases.
+pub(super) fn choices(cases: usize) -> ChoicesRecord {
+    ChoicesRecord {
         device: "cuda:0".to_owned(),
         profile: None,
         images: None,
@@ -16,10 +16,15 @@ fn resumable() -> Facts {
         kernels: None,
         timeout_s: 120.0,
         redact: false,
-        cases: 3,
+        cases,
         cases_sha256: String::new(),
         kernels_sha256: String::new(),
-    });
+    }
+}
+
+fn resumable() -> Facts {
+    let mut facts = on_h200();
+    facts.run.choices = Some(choices(3));
     facts
 }
 
@@ -47,7 +52,9 @@ fn a_run_that_died_is_taken_up_with_its_results_and_finished() {
     assert_eq!((listed.selected, listed.totals.all()), (Some(3), 2));
     let before = fs::read(path.join("results.jsonl")).unwrap();
 
-    let Unfinished { mut folder, cases } = store.take_up("20261129").unwrap();
+    let Unfinished {
+        mut folder, cases, ..
+    } = store.take_up("20261129").unwrap();
     assert_eq!(cases.len(), 2);
     assert!(!path.join("report.json.77.part").exists());
     let at = now();

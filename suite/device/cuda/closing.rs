@@ -13,7 +13,7 @@ use super::errors::{self, DriverError};
 impl CudaDevice {
     /// What each call that failed says, once for all that gave the same code: a broken context answers every call so.
     pub(super) fn close_all(&mut self) -> Vec<String> {
-        let mut failed = Vec::new();
+        let mut failed = std::mem::take(&mut self.kept);
         self.give_back(&mut |result| failed.extend(result.err()));
         let mut codes = Vec::new();
         failed.retain(|error: &DriverError| {
@@ -50,7 +50,7 @@ impl CudaDevice {
             tried(self.staging.release(driver));
             tried(self.probes.release(driver));
             self.ring.release(driver, tried);
-            for event in self.events.drain(..) {
+            for event in self.events.drain(..).chain(self.spare.drain(..)) {
                 tried(driver.destroy_event(event));
             }
             for loaded in self.modules.drain(..) {

@@ -51,6 +51,7 @@ use probes::Probes;
 
 /// Downloads above this many bytes do not get page-locked memory of their full size.
 const LARGE: u64 = 256 << 20;
+const EVENTS_AT_ONCE: usize = 64;
 
 /// One card, open. It belongs to the thread that opened it.
 pub struct CudaDevice {
@@ -71,9 +72,12 @@ pub struct CudaDevice {
     /// What all guard bands are cut from, here and on the device.
     guards: Vec<u8>,
     guards_on_device: Allocation,
+    /// The stamps since `free_all`. None is used again: one that the driver fails to record would still hold a time.
     events: Vec<Event>,
-    /// Of `events`, how many are stamps since `free_all`.
-    stamps: usize,
+    /// Events that were never recorded.
+    spare: Vec<Event>,
+    /// Of events that could not be destroyed: told when the device is closed.
+    kept: Vec<DriverError>,
     /// Kernels launched since the device was last seen idle, each once: suspects, should it fail.
     suspects: Vec<String>,
     lost: bool,
@@ -144,11 +148,24 @@ impl CudaDevice {
             guards,
             guards_on_device,
             events: Vec::new(),
-            stamps: 0,
+            spare: Vec::new(),
+            kept: Vec::new(),
             suspects: Vec::new(),
             lost: false,
             closed: false,
         })
+    }
+
+    /// An event, and spare ones beside it. Stamps come in pairs, and an even number is made at once: no event is made
+    /// between the two of a pair, where its time would count.
+    fn fresh_event(&mut self) -> Result<Event, Fault> {
+        for _ in 1..EVENTS_AT_ONCE {
+            let made = self.driver.event();
+            let event = self.checked(made, "making an event")?;
+            self.spare.push(event);
+        }
+        let made = self.driver.event();
+        self.checked(made, "making an event")
     }
 
     /// A failed call as a fault, which says what ran before it where a kernel may be to blame.

@@ -92,7 +92,9 @@ impl Device for CudaDevice {
             self.pool.free(buffer.allocation);
         }
         self.probes.forget();
-        self.stamps = 0;
+        for event in self.events.drain(..) {
+            self.kept.extend(self.driver.destroy_event(event).err());
+        }
     }
 
     fn upload(&mut self, to: BufferId, offset: u64, bytes: &[u8]) -> Result<(), Fault> {
@@ -275,16 +277,14 @@ impl Device for CudaDevice {
     }
 
     fn stamp(&mut self) -> Result<Stamp, Fault> {
-        if self.stamps == self.events.len() {
-            let made = self.driver.event();
-            let event = self.checked(made, "making an event")?;
-            self.events.push(event);
-        }
-        let stamp = self.stamps;
-        let recorded = self.driver.record(self.events[stamp], self.stream);
+        let event = match self.spare.pop() {
+            Some(event) => event,
+            None => self.fresh_event()?,
+        };
+        self.events.push(event);
+        let recorded = self.driver.record(event, self.stream);
         self.checked(recorded, "recording an event")?;
-        self.stamps += 1;
-        Ok(Stamp(stamp))
+        Ok(Stamp(self.events.len() - 1))
     }
 
     fn between(&mut self, start: Stamp, end: Stamp) -> Result<Elapsed, Fault> {

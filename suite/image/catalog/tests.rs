@@ -257,3 +257,39 @@ fn ptx_that_cannot_be_read_is_a_setup_fault_with_its_line() {
         "{message}"
     );
 }
+
+/// The smallest folder with each of the files, as a pipe, as a device, and as what is no text.
+#[test]
+fn kernels_that_are_no_files_or_no_text_are_refused() {
+    let manifest = manifest_of("ours", OURS, PTX);
+    let files = [
+        ("ours.cu", OURS),
+        ("ptx/ours.ptx", PTX),
+        ("ptx/manifest.json", &manifest),
+    ];
+    for (name, _) in files {
+        let dir = folder_of(&files);
+        let path = dir.path().join(name);
+        let told = || {
+            let catalog = Catalog::open(Some(dir.path()));
+            let told = catalog.expect_err(name).to_string();
+            assert!(told.starts_with(&path.display().to_string()), "{told}");
+            told
+        };
+        fs::remove_file(&path).expect("a file");
+        let made = std::process::Command::new("mkfifo").arg(&path).status();
+        assert!(made.expect("mkfifo").success());
+        assert!(told().contains("not a regular file"), "{}", told());
+        fs::remove_file(&path).expect("a pipe");
+        std::os::unix::fs::symlink("/dev/zero", &path).expect("a link");
+        assert!(told().contains("not a regular file"), "{}", told());
+        fs::remove_file(&path).expect("a link");
+        fs::write(&path, b".v\xff").expect("a file");
+        let mend = match name {
+            "ptx/ours.ptx" => "remove it, and `cuda-gates kernels build` makes it",
+            _ => "save it as UTF-8",
+        };
+        let words = format!("it is no UTF-8 from byte 2 on: {mend}");
+        assert!(told().contains(&words), "{}", told());
+    }
+}

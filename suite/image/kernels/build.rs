@@ -8,7 +8,7 @@ use super::{Compile, Folder, KernelsError, entry_of, file_error, state};
 use crate::image::compiler::{CompileError, Compiler};
 use crate::image::folder;
 use crate::image::manifest::{Entry, Manifest};
-use crate::image::nvrtc;
+use crate::image::{nvrtc, text};
 
 /// Which modules to compile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -160,12 +160,12 @@ fn remove_orphans(dir: &Path, there: &Folder) -> Result<Vec<String>, KernelsErro
 }
 
 /// Writes only what differs, so that a rebuild of fresh kernels touches nothing.
-fn write(path: &Path, text: &str) -> Result<(), KernelsError> {
-    if std::fs::read_to_string(path).is_ok_and(|present| present == text) {
+fn write(path: &Path, wanted: &str) -> Result<(), KernelsError> {
+    if text::read(path).is_ok_and(|present| present == wanted) {
         return Ok(());
     }
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder).map_err(file_error(folder))?;
     }
-    std::fs::write(path, text).map_err(file_error(path))
+    std::fs::write(path, wanted).map_err(file_error(path))
 }

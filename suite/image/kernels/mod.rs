@@ -25,6 +25,7 @@ use super::compiler::{CompileError, Compiler, OPTIONS, Ptx};
 use super::folder;
 use super::hash::text_sha256;
 use super::manifest::{Entry, Manifest, Stale};
+use super::text;
 
 #[derive(Debug, thiserror::Error)]
 pub enum KernelsError {
@@ -115,7 +116,7 @@ fn state<'m>(
 /// The folder's manifest: an empty one where there is none, a message where it cannot be used.
 fn read_manifest(dir: &Path) -> Result<Result<Manifest, String>, KernelsError> {
     let path = dir.join(folder::MANIFEST);
-    match std::fs::read_to_string(&path) {
+    match text::read(&path) {
         Ok(text) => Ok(Manifest::parse(&text)),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Ok(Manifest::default())),
         Err(source) => Err(KernelsError::File { path, source }),
@@ -124,7 +125,7 @@ fn read_manifest(dir: &Path) -> Result<Result<Manifest, String>, KernelsError> {
 
 fn read_all(files: BTreeMap<String, PathBuf>) -> Result<BTreeMap<String, String>, KernelsError> {
     let read = |(name, path): (String, PathBuf)| {
-        let text = std::fs::read_to_string(&path).map_err(file_error(&path))?;
+        let text = text::read(&path).map_err(file_error(&path))?;
         Ok((name, text))
     };
     files.into_iter().map(read).collect()

@@ -9,7 +9,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use super::{ABOUT, About, Native, no_file};
+use super::{ABOUT, About, Native, no_file, read_file};
 use crate::image::folder;
 use crate::image::nvcc::{self, Nvcc};
 use crate::image::sass;
@@ -103,7 +103,7 @@ fn refresh(
         compiler: nvcc.name(),
         architectures,
     };
-    let there = fs::read(&path).ok().map(|bytes| About::find(&bytes));
+    let there = read_file(&path).ok().map(|bytes| About::find(&bytes));
     let was_fresh = there.is_some_and(|there| there.as_ref() == Ok(&about));
     if !was_fresh {
         make(native, nvcc, &about, &path)?;

@@ -2,7 +2,8 @@
 //! library of on demand, and which pipelines call as `{native: NAME, args: […]}`.
 //!
 //! Owns: the sources and their table of functions, where the library lies, whether it is that of the sources, and its
-//! build. It is found and read here, and loaded by `device::cuda` alone. Imports `call`, `outcome` and `terms`.
+//! build. It is found and read here, and loaded by `device::cuda` alone. Imports `call`,
+//! `outcome`, `regular_file` and `terms`.
 //!
 //! ```
 //! use cuda_gates::image::native::Native;
@@ -26,8 +27,10 @@ use super::embedded;
 use super::folder;
 use super::hash::{sha256_hex, text_sha256};
 use super::sass;
+use super::text;
 use crate::call::Function;
 use crate::outcome::Reason;
+use crate::regular_file;
 use crate::terms::ReasonKind;
 
 pub use about::About;
@@ -39,6 +42,9 @@ pub const COMMAND: &str = "cuda-gates kernels native";
 pub const VARIABLE: &str = "CUDA_GATES_NATIVE";
 
 const FILE: &str = "libcuda_gates_native.so";
+
+/// Of a library that is read, whatever architectures it has code for.
+const LIBRARY_BYTES_MAX: u64 = 2 << 30;
 
 /// The source that describes the library, which its build writes beside the others.
 const ABOUT: &str = "about.cu";
@@ -90,7 +96,7 @@ impl Native {
         let files = folder::native_files(kernels).map_err(|error| (folder.clone(), error))?;
         let mut sources = BTreeMap::new();
         for (name, path) in files {
-            let text = std::fs::read_to_string(&path).map_err(|error| (path, error))?;
+            let text = text::read(&path).map_err(|error| (path, error))?;
             sources.insert(name, text);
         }
         Ok(Some(Self::of(sources.into_iter(), Some(folder))))
@@ -258,10 +264,7 @@ impl Library {
 
 /// A file's bytes; what is no file (a pipe, a device) is not waited for.
 fn read_file(path: &Path) -> std::io::Result<Vec<u8>> {
-    if !std::fs::metadata(path)?.is_file() {
-        return Err(std::io::Error::other("it is no regular file"));
-    }
-    std::fs::read(path)
+    Ok(regular_file::read(path, LIBRARY_BYTES_MAX)?)
 }
 
 /// Whether a 64-bit little-endian ELF file ends before its section headers do, which linkers write last. The loader

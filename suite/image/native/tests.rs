@@ -211,5 +211,5 @@ fn a_pipe_is_not_waited_for() {
     let made = std::process::Command::new("mkfifo").arg(&pipe).status();
     assert!(made.expect("mkfifo runs").success());
     let error = read_file(&pipe).expect_err("it is no file");
-    assert_eq!(error.to_string(), "it is no regular file");
+    assert!(error.to_string().starts_with("not a regular file"));
 }

@@ -48,7 +48,10 @@ impl Place {
 
     /// A process that joins the run with one result.
     fn joins(&self, id: &str, outcome: Outcome) {
-        let mut facts = on_sim();
+        self.joins_as(on_sim(), id, outcome);
+    }
+
+    fn joins_as(&self, mut facts: Facts, id: &str, outcome: Outcome) {
         facts.run.joined = true;
         facts.run.complete = false;
         facts.run.finished = None;
@@ -64,6 +67,10 @@ impl Place {
         record.outcome = outcome;
         let folder = self.store().join_run("9e1f", facts).unwrap();
         folder.append(&record).unwrap();
+    }
+
+    fn folder(&self) -> PathBuf {
+        self.store().folder(None).unwrap()
     }
 
     fn close(&self, filters: &[&str]) -> Result<Closed, CloseError> {
@@ -332,4 +339,58 @@ fn a_file_that_a_spec_names_is_a_part_of_it() {
     assert!(told.contains("s.yaml is not what it was"), "{told}");
     fs::write(&wanted, "[1]").unwrap();
     assert_eq!(place.close(&[]).unwrap().verdict, Verdict::Passed);
+}
+
+#[test]
+fn a_case_that_failed_and_then_passed_is_none_that_passes() {
+    let place = Place::new();
+    place.joins("s::a::n=1::jit", Outcome::Error);
+    place.joins("s::a::n=1::jit", Outcome::Pass);
+    place.joins("s::a::n=2::jit", Outcome::Pass);
+    place.joins("s::a::n=2::jit", Outcome::Pass);
+    for filters in [&[][..], &["n=1"]] {
+        let closed = place.close(filters).unwrap();
+        assert_eq!(closed.verdict, Verdict::Failed);
+        assert_eq!(closed.report.cases[0].outcome, Outcome::Error);
+        let [problem] = &closed.report.run.problems[..] else {
+            panic!("{:?}", closed.report.run.problems)
+        };
+        assert_eq!(problem.rule, RunRule::Results);
+        let words = "2 results of s::a::n=1::jit differ: error, pass: the worst counts";
+        assert!(problem.message.starts_with(words), "{problem}");
+    }
+    let found = place.store().verify_all().unwrap();
+    assert_eq!((&found[0].problems[..], found[0].notes.len()), (&[][..], 1));
+}
+
+#[test]
+fn results_of_cases_that_the_specs_do_not_have_are_refused() {
+    let place = Place::new();
+    place.joins("s::a::n=1::jit", Outcome::Pass);
+    place.joins("s::a::n=77::jit", Outcome::Pass);
+    let told = place.close(&["n=1"]).err().expect("foreign").to_string();
+    let words =
+        "results of 1 cases that it did not select (first s::a::n=77::jit). Take their lines out";
+    assert!(told.contains(words), "{told}");
+    assert!(!place.folder().join("report.json").exists());
+}
+
+/// A card that was there when the run began, on this machine and on another.
+#[test]
+fn a_card_that_is_gone_when_its_run_is_closed_breaks_the_rule_identity() {
+    for (here, broken) in [(true, true), (false, false)] {
+        let place = Place::new();
+        let mut facts = crate::report::tests::on_h200();
+        facts.host = identity::host();
+        if !here {
+            facts.host.insert("kernel".into(), "another".into());
+        }
+        place.joins_as(facts, "s::a::n=1::jit", Outcome::Pass);
+        let closed = place.close(&["s::a::n=1"]).unwrap();
+        let problems = closed.report.run.problems.iter();
+        let told: Vec<String> = problems.map(ToString::to_string).collect();
+        let lost = told.iter().any(|told| told.contains("uuid was "));
+        assert_eq!(lost, broken, "{told:?}");
+        assert_eq!(closed.verdict == Verdict::Passed, !broken);
+    }
 }

@@ -202,3 +202,32 @@ fn another_device_is_refused_and_none_is_the_environments_fault() {
         "{told}"
     );
 }
+
+#[test]
+fn results_of_cases_that_a_run_did_not_select_are_refused() {
+    let planned: Vec<PlannedCase> = ["a", "b"].map(planned).into();
+    let record = |id: &str| crate::runner::blank::blank_record(id);
+    let [a, b, c] = ["s::a::jit", "s::b::jit", "s::c::jit"].map(record);
+    let same = |results: &[CaseRecord]| same_cases(&facts(), &planned, results);
+    assert_eq!(same(&[]), Ok(()));
+    assert_eq!(same(&[b.clone(), a.clone()]), Ok(()));
+    let told = same(&[a, c]).unwrap_err();
+    let words = "results.jsonl has results of 1 cases that it did not select (first s::c::jit). Take their lines out";
+    assert!(told.contains(words), "{told}");
+}
+
+fn planned(gate: &str) -> PlannedCase {
+    PlannedCase {
+        case: crate::case::Case {
+            id: format!("s::{gate}::jit"),
+            suite: "s".into(),
+            block: 0,
+            gate: gate.into(),
+            subject: String::new(),
+            check: "assert".into(),
+            image: ImageKind::Jit,
+            params: Default::default(),
+        },
+        decided: None,
+    }
+}

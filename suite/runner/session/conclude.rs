@@ -1,6 +1,6 @@
 //! How a run ends: its skips, its rules, its report and its verdict.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::PoisonError;
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use super::{Begun, Ended, Session, milliseconds, uuid_of};
 use crate::archive;
 use crate::expr::Engine;
 use crate::identity::Field;
-use crate::report::record::CaseRecord;
+use crate::report::record::{CaseRecord, RunProblem, RunRecord};
 use crate::report::{Facts, tables};
 use crate::runner::rules::{self, Whole};
 use crate::runner::tables::Columns;
@@ -99,6 +99,7 @@ impl Session {
     }
 
     /// Holds a whole run to its rules; of a filtered one the waivers that waived are told, and what became of the card.
+    /// Every run has one result of each of its cases.
     /// `then` and `now`: the card's identity at the run's start and at its end.
     fn rules(&self, facts: &mut Facts, (then, now): (&Fields, &Fields), records: &[CaseRecord]) {
         let parts = &self.parts;
@@ -112,15 +113,31 @@ impl Session {
             today: waiving::day(&facts.run.started),
         };
         let mut waivers = whole.waivers();
-        let mut problems = Vec::new();
+        let mut problems: Vec<RunProblem> = rules::results(&self.differing).collect();
+        problems.extend(self.incomplete(&facts.run, records));
         match facts.run.complete && !parts.filtered {
-            true => problems = whole.problems(&waivers),
+            true => problems.extend(whole.problems(&waivers)),
             false => waivers.retain(|waiver| waiver.waived > 0),
         }
         // A machine that changes or breaks does so whatever was selected.
         problems.extend(rules::identity(then, now));
         problems.extend(rules::health(records, &facts.device.after));
         (facts.run.waivers, facts.run.problems) = (waivers, problems);
+    }
+
+    /// Selected cases that have no result.
+    fn missing(&self, records: &[CaseRecord]) -> Vec<&str> {
+        let there: HashSet<&str> = records.iter().map(|record| record.id.as_str()).collect();
+        let selected = self.parts.cases.iter().map(|p| p.case.id.as_str());
+        selected.filter(|id| !there.contains(id)).collect()
+    }
+
+    fn incomplete(&self, run: &RunRecord, records: &[CaseRecord]) -> Option<RunProblem> {
+        let mend = match run.choices {
+            Some(_) => format!("`cuda-gates run --resume {}` runs them", run.id),
+            None => "run them again".to_owned(),
+        };
+        rules::without_result(&self.missing(records), &mend)
     }
 
     fn finished(&self, begun: &Begun, work: Duration, records: &[CaseRecord]) -> Facts {
@@ -137,7 +154,7 @@ impl Session {
         }
         facts.run.id = begun.recorder.id().to_owned();
         facts.run.finished = Some(archive::now());
-        facts.run.complete = records.len() == self.parts.cases.len();
+        facts.run.complete = self.missing(records).is_empty();
         // As they are written: of a run that was resumed the first is known in no other way.
         let then = begun.recorder.shown(&facts, facts.device.identity.clone());
         let now = begun.recorder.shown(&facts, now);

@@ -1,5 +1,6 @@
 //! Sessions over a worker that is a shell script: it answers what the test gave it, by the case's gate.
 
+mod joined;
 mod resumed;
 
 use std::ffi::OsString;

@@ -11,7 +11,7 @@ waivers:
   - {cases: 's::fail*', cards: script, reason: known, link: 'https://a.b/1', expires: 2026-01-02}
 ";
 
-fn choices() -> ChoicesRecord {
+pub(super) fn choices() -> ChoicesRecord {
     ChoicesRecord {
         device: "auto".into(),
         profile: None,
@@ -46,7 +46,7 @@ fn suite_of_fail() -> Suite {
     suite
 }
 
-fn newest(reports: &Path) -> Unfinished {
+pub(super) fn newest(reports: &Path) -> Unfinished {
     let store = Store::open(reports);
     let id = store.newest().unwrap().report.run.id;
     store.take_up(&id).unwrap()
