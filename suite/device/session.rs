@@ -10,7 +10,7 @@
 //! # fn example(device: &mut dyn Device, plan: &Plan, images: &[Image], inputs: &[Arc<Array>]) -> Result<(), Fault> {
 //! let ran = session::run(device, plan, images, inputs, &mut |reading| match reading {
 //!     session::Reading::Run { slice, bytes, .. } => println!("slice {slice}: {} bytes", bytes.len()),
-//!     session::Reading::Row { .. } | session::Reading::Wanted { .. } => {}
+//!     _ => {}
 //! })?;
 //! println!("{} findings of the device itself", ran.findings.len());
 //! # Ok(())

@@ -14,7 +14,7 @@ use crate::report::record::{
 };
 use crate::spec::model::Suite;
 use crate::spec::waivers::{ByCase, OnDevice, Waiver, Waivers};
-use crate::terms::{DeviceKind, Outcome, ReasonKind};
+use crate::terms::{DeviceKind, FindingKind, Outcome, ReasonKind};
 
 /// Fields of a card that stay what they are while it runs.
 const SAME: &[&str] = &["driver_version", "inforom_image", "uuid", "vbios"];
@@ -335,8 +335,15 @@ pub(super) fn health(records: &[CaseRecord], after: &BTreeMap<String, Field>) ->
             what.join(", ")
         ),
     };
-    let told = |outcome| matches!(outcome, Outcome::Fail | Outcome::Error);
-    let quiet = records.iter().filter(|record| !told(record.outcome));
+    // A control of health found what it expects.
+    let found = |record: &CaseRecord| {
+        let mut findings = record.findings.iter();
+        findings.any(|finding| finding.kind == FindingKind::Health)
+    };
+    let told = |record: &CaseRecord| matches!(record.outcome, Outcome::Fail | Outcome::Error);
+    let quiet = records
+        .iter()
+        .filter(|record| !told(record) && !found(record));
     let during = quiet.filter_map(|record| {
         let broken = record.health.as_ref()?.broken();
         (!broken.is_empty()).then(|| problem(&format!("during {}", record.id), broken))

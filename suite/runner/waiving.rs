@@ -30,8 +30,8 @@ pub(super) fn unjudged_for(reason: &Reason) -> bool {
     matches!(reason.kind, ReasonKind::Environment | ReasonKind::Setup)
 }
 
-/// How a case failed that ended, or was before it was waived, in this: each kind of finding, or the error's kind. None where nothing was judged, and where the card
-/// suffered meanwhile: a broken card is no known failure of a case.
+/// How a case failed that ended in this outcome, or did before it was waived: each kind of finding, or the error's.
+/// None where nothing was judged, and where the card suffered meanwhile: a broken card is no known failure of a case.
 fn failure(record: &CaseRecord, outcome: Outcome) -> Option<Vec<FailureKind>> {
     let suffered = |health: &HealthRecord| !health.broken().is_empty();
     if record.health.as_ref().is_some_and(suffered) {

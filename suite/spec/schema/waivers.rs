@@ -19,8 +19,8 @@ struct Waiver {
     cases: String,
     /// Names of cards as a run records them; * stands for any text.
     cards: OneOrMany<String>,
-    /// What its cases are found to do, as a failure's report names it: mismatch, hang. Any finding and no error where it
-    /// is left out.
+    /// What its cases are found to do, as a failure's report names it: mismatch, hang. Any finding and no error where
+    /// it is left out.
     kinds: Option<OneOrMany<String>>,
     /// Any driver where it is left out.
     driver: Option<Drivers>,
