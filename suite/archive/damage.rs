@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::ArchiveError;
-use super::load::{id, read_report, read_start};
+use super::load::{id, is_there, read_report, read_start};
 use super::run::REPORT;
 use crate::report::ReadError;
 use crate::report::record::Report;
@@ -24,7 +24,7 @@ pub(super) enum Written {
 /// When the report cannot be read for another reason than damage: it is from a newer version, for instance.
 pub(super) fn written(folder: &Path) -> Result<Written, ArchiveError> {
     let path = folder.join(REPORT);
-    if !path.exists() {
+    if !is_there(&path)? {
         return Ok(Written::Nothing);
     }
     match read_report(&path) {

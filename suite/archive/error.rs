@@ -76,14 +76,17 @@ impl ArchiveError {
         Self::Io {
             doing,
             path: path.to_owned(),
-            mend: mend(source.kind()),
+            mend: mend(doing, source.kind()),
             source,
         }
     }
 }
 
-fn mend(kind: io::ErrorKind) -> &'static str {
+fn mend(doing: &str, kind: io::ErrorKind) -> &'static str {
     match kind {
+        io::ErrorKind::PermissionDenied if matches!(doing, "read" | "list") => {
+            "Make it and the folders above it readable (`chmod -R u+rX`), or read it as the user who wrote it"
+        }
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
             "Make it writable, or choose another folder with --reports DIR (CUDA_GATES_REPORTS)"
         }

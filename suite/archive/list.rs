@@ -94,12 +94,23 @@ fn subfolders(folder: &Path) -> Result<Vec<PathBuf>, ArchiveError> {
         let entry = entry.map_err(failed)?;
         let path = entry.path();
         // A run that is not named yet is hidden.
-        if !entry.file_name().as_encoded_bytes().starts_with(b".") && path.is_dir() {
+        if !entry.file_name().as_encoded_bytes().starts_with(b".") && is_folder(&entry) {
             folders.push(path);
         }
     }
     folders.sort();
     Ok(folders)
+}
+
+/// Also one that may not be looked at, as the folder above it still says.
+fn is_folder(entry: &fs::DirEntry) -> bool {
+    match fs::metadata(entry.path()) {
+        Ok(found) => found.is_dir(),
+        Err(e) if e.kind() == io::ErrorKind::PermissionDenied => {
+            entry.file_type().is_ok_and(|kind| kind.is_dir())
+        }
+        Err(_) => false,
+    }
 }
 
 /// When a run began (RFC 3339, so that text sorts as time does); empty when its files do not say. Reads the small file

@@ -99,16 +99,29 @@ pub(super) fn id(folder: &Path) -> String {
     name.map_or_else(String::new, |name| name.to_string_lossy().into_owned())
 }
 
+/// What may not be looked into may be one: it must not vanish.
 pub(super) fn is_run(path: &Path) -> bool {
-    [REPORT, RUN, RESULTS]
-        .iter()
-        .any(|file| path.join(file).exists())
+    let there = |file: &&str| match path.join(file).try_exists() {
+        Ok(there) => there,
+        Err(e) => e.kind() == io::ErrorKind::PermissionDenied,
+    };
+    [REPORT, RUN, RESULTS].iter().any(there)
+}
+
+/// Whether a file is there; also one that is no regular file.
+pub(super) fn is_there(path: &Path) -> Result<bool, ArchiveError> {
+    match path.try_exists() {
+        Err(e) if e.kind() == io::ErrorKind::PermissionDenied => {
+            Err(ArchiveError::io("read", path, e))
+        }
+        there => Ok(there.unwrap_or(false)),
+    }
 }
 
 pub(super) fn load(folder: &Path) -> Result<Loaded, ArchiveError> {
     let finished = folder.join(REPORT);
     // What is no file is refused with its reason.
-    if finished.exists() {
+    if is_there(&finished)? {
         let mut loaded = load_file(&finished).map_err(|error| broken_report(error, folder))?;
         loaded.path = folder.to_owned();
         return Ok(loaded);
@@ -139,7 +152,7 @@ pub fn load_results(folder: &Path) -> Result<Loaded, ArchiveError> {
 /// What was known when a run began.
 pub(super) fn read_start(folder: &Path) -> Result<(Facts, Seal), ArchiveError> {
     let start = folder.join(RUN);
-    if !start.exists() {
+    if !is_there(&start)? {
         return Err(ArchiveError::Bare(folder.to_owned()));
     }
     let (report, seal) = read_report(&start)?;

@@ -16,7 +16,7 @@ use crate::terms::{ImageKind, Profile};
 
 const EXIT_CODES: &str = "\
 Exit codes, the first that applies:
-  2  usage or spec error
+  2  usage or spec error, a file that cannot be read or written
   3  environment: no case could start (no device, driver and library disagree)
   4  nothing selected, or everything skipped
   1  a gate failed or ended in error
@@ -28,8 +28,7 @@ CUDA_GATES_SCHEDULE are read where the argument is not given.";
 
 const MUTATE_EXIT_CODES: &str = "\
 Exit codes, the first that applies:
-  2  usage or spec error, a list of equivalents that cannot be read
-  3  the report's folder cannot be written
+  2  usage or spec error, a list of equivalents that cannot be read, a report's folder that cannot be written
   4  no mutant is selected: nothing to change, or no case of the profile
   1  a case fails without any change; a score below --least; a list of equivalents that is wrong; a mutant
      that the simulated device cannot run

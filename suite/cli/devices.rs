@@ -7,13 +7,14 @@ use serde_json::json;
 use super::args::Format;
 use super::output::{self, Answer, Outcome};
 use super::table::columns;
-use crate::device::{self, DeviceInfo, Presence, cuda};
+use crate::device::{self, DeviceInfo, Presence};
 use crate::outcome::Fault;
+use crate::worker::enumerate_devices;
 
-/// Asks the driver in this process, which runs nothing else.
+/// A process of its own asks the driver, which may end it or hold it up.
 pub(super) fn devices(format: Format) -> Outcome {
     let presence = device::presence(Path::new("/sys"), Path::new("/dev"));
-    Ok(show(cuda::enumerate(), &presence, format))
+    Ok(show(enumerate_devices(), &presence, format))
 }
 
 fn show(cards: Result<Vec<DeviceInfo>, Fault>, presence: &Presence, format: Format) -> Answer {

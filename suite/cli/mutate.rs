@@ -15,7 +15,7 @@ pub(super) fn mutate(arguments: Mutate, environment: Options) -> Outcome {
     let (options, choices) = arguments.resolve(environment);
     let ended = mutate::run(&options, &choices).map_err(|refused| match refused {
         Refused::Usage(message) => Failure::usage(message),
-        Refused::Folder(message) => Failure::environment(message),
+        Refused::Folder(message) => Failure::file(message),
         Refused::Nothing(message) => Failure {
             code: NOTHING,
             text: format!("error: {message}"),

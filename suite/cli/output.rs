@@ -23,7 +23,15 @@ impl Failure {
         }
     }
 
-    /// Exit code 3: the machine is in the way.
+    /// Exit code 2: a file that cannot be read or written.
+    pub fn file(message: impl std::fmt::Display) -> Self {
+        Self {
+            code: 2,
+            text: format!("error: {message}"),
+        }
+    }
+
+    /// Exit code 3: the machine has no compiler, or no device.
     pub fn environment(message: impl std::fmt::Display) -> Self {
         Self {
             code: 3,
@@ -40,10 +48,7 @@ impl From<UsageError> for Failure {
 
 impl From<ArchiveError> for Failure {
     fn from(error: ArchiveError) -> Self {
-        match error {
-            ArchiveError::Io { .. } | ArchiveError::NoFreeName(_) => Self::environment(error),
-            other => Self::usage(other),
-        }
+        Self::usage(error)
     }
 }
 
@@ -79,7 +84,7 @@ pub(super) fn end(outcome: Outcome) -> ExitCode {
             }
             Err(e) => {
                 complain(&format!("error: cannot write to stdout: {e}"));
-                ExitCode::from(3)
+                ExitCode::from(2)
             }
         },
         Err(failure) => {

@@ -16,7 +16,7 @@ pub(super) fn write(report: &Report, folder: &Path) -> Outcome {
         let text = format!("no plots: no table of run {} has a `plot`\n", report.run.id);
         return Ok(Answer::from(text));
     }
-    fs::create_dir_all(folder).map_err(|error| Failure::environment(unwritten(folder, &error)))?;
+    fs::create_dir_all(folder).map_err(|error| Failure::file(unwritten(folder, &error)))?;
     let mut answer = Answer::default();
     for plot in plots {
         let drawn = match plot.drawn {
@@ -29,7 +29,7 @@ pub(super) fn write(report: &Report, folder: &Path) -> Outcome {
         };
         let path = folder.join(&plot.file);
         if let Err(error) = fs::write(&path, drawn.svg) {
-            let failure = Failure::environment(unwritten(&path, &error));
+            let failure = Failure::file(unwritten(&path, &error));
             answer.code = failure.code;
             answer.trouble.push_str(&format!("{}\n", failure.text));
             continue;

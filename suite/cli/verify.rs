@@ -1,6 +1,6 @@
 //! `report verify`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
@@ -22,11 +22,13 @@ pub(super) fn verify(runs: &[String], reports: PathBuf, format: Format) -> Outco
             "schema": "cuda-gates.verified/1.0",
             "runs": found.iter().map(as_json).collect::<Vec<_>>(),
         })),
-        Format::Text if found.is_empty() => {
-            Answer::from(format!("no runs in {}\n", store.root().display()))
-        }
         Format::Text => Answer::from(found.iter().map(as_text).collect::<String>()),
     };
+    if found.is_empty() {
+        // As a run of no cases: what was to be verified is elsewhere.
+        answer.code = 4;
+        answer.trouble = nothing(store.root());
+    }
     let wrong = found.iter().filter(|run| !run.problems.is_empty()).count();
     if wrong > 0 {
         answer.code = 1;
@@ -36,6 +38,17 @@ pub(super) fn verify(runs: &[String], reports: PathBuf, format: Format) -> Outco
         );
     }
     Ok(answer)
+}
+
+fn nothing(root: &Path) -> String {
+    let root_shown = root.display();
+    match root.is_dir() {
+        true => format!("error: no runs in {root_shown}: nothing was verified"),
+        false => format!(
+            "error: {root_shown} is not there: nothing was verified. Name the archive with --reports DIR \
+             (CUDA_GATES_REPORTS)"
+        ),
+    }
 }
 
 fn as_text(run: &Verified) -> String {

@@ -10,7 +10,7 @@ use super::record::{CaseRecord, Report, SealRecord};
 pub enum Seal {
     /// The report is as it was written.
     Whole,
-    /// Written before reports had one: nothing can be said.
+    /// Written before reports had one, or taken away: nothing can be said.
     Absent,
     /// The report was changed after it was written; what of it.
     Broken(&'static str),
@@ -44,7 +44,14 @@ pub fn seal_of(text: &str) -> Result<Seal, serde_json::Error> {
     let mut value: Value = serde_json::from_str(text)?;
     let told = value.as_object_mut().and_then(|map| map.remove("seal"));
     let Some(told) = told else {
-        return Ok(Seal::Absent);
+        // What a run was to do is recorded since there are seals.
+        let chosen = value
+            .pointer("/run/choices")
+            .is_some_and(|choices| !choices.is_null());
+        return Ok(match chosen {
+            true => Seal::Broken("it lacks"),
+            false => Seal::Absent,
+        });
     };
     let found = seal(&value);
     let says = |name: &str, sha256: &str| told.get(name).and_then(Value::as_str) == Some(sha256);
@@ -203,5 +210,8 @@ mod tests {
         let seal = seal_of(&to_json(&report).unwrap()).unwrap();
         assert_eq!((seal.broken(), &seal), (None, &Seal::Absent));
         assert!(seal_of("{").unwrap_err().is_eof());
+        // It was taken away.
+        let chosen = r#"{"run": {"choices": {"cases": 3}}, "cases": []}"#;
+        assert_eq!(seal_of(chosen).unwrap(), Seal::Broken("it lacks"));
     }
 }

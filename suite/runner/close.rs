@@ -20,7 +20,7 @@ use crate::archive::{self, ArchiveError, Loaded};
 use crate::expr::Engine;
 use crate::identity::{self, Field};
 use crate::report::record::{CaseRecord, Report, RunProblem, RunRule};
-use crate::report::{Facts, tables};
+use crate::report::{Facts, Seal, tables};
 use crate::spec::model::Expect;
 use crate::terms::{DeviceKind, Outcome, Profile};
 use crate::worker::execute::expected;
@@ -93,10 +93,14 @@ pub fn close(folder: &Path, options: &Options) -> Result<Closed, CloseError> {
     })
 }
 
+const NO_SEAL: &str = "written before there were seals, or its seal was taken away";
+
 /// That many processes wrote the run, and nobody else since.
 fn of_many(loaded: &Loaded) -> Result<(), CloseError> {
     let run = &loaded.report.run;
-    if let Some(what) = loaded.seal.broken() {
+    // Without a seal nobody knows: those of many processes do not record choices, by which it would be told.
+    let unsealed = (run.joined && loaded.seal == Seal::Absent).then(|| NO_SEAL.to_owned());
+    if let Some(what) = loaded.seal.broken().or(unsealed) {
         let path = loaded.path.clone();
         return Err(ArchiveError::Changed { path, what }.into());
     }

@@ -51,7 +51,7 @@ impl Planned {
             specs,
             kernels,
             schedules,
-            suites: Some(sources::hashes(&sources.suites)),
+            began: Some(sources::hashes(&sources.suites, &sources.catalog)),
         };
         Self::of(options, chosen, sources, worker)
     }

@@ -16,6 +16,7 @@ use crate::report::record::{
     CaseRecord, ChoicesRecord, DeviceRecord, RunRecord, SchedulesRecord, SuiteRecord,
 };
 use crate::terms::{DeviceKind, Profile};
+use crate::worker::sources;
 
 const DEVICE_MEND: &str = "Name its device with --device, or begin a new run";
 pub(super) const FOREIGN_MEND: &str =
@@ -35,7 +36,6 @@ pub(super) fn choices(
         ids.update(b"\n");
     }
     let ids = ids.finalize();
-    let modules = planned.suites.iter().flat_map(|suite| &suite.kernels);
     let path = |path: &Option<PathBuf>| path.as_ref().map(|path| path.display().to_string());
     ChoicesRecord {
         device: match &options.device {
@@ -54,7 +54,7 @@ pub(super) fn choices(
         redact: options.redact,
         cases: cases.len(),
         cases_sha256: ids.iter().map(|byte| format!("{byte:02x}")).collect(),
-        kernels_sha256: planned.catalog.digest(modules.map(String::as_str)),
+        kernels_sha256: sources::hashes(&planned.suites, &planned.catalog).kernels_sha256,
     }
 }
 

@@ -77,7 +77,11 @@ impl Place {
     }
 
     fn command(&self, faults: &str) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_cuda-gates"));
+        self.command_of(Path::new(env!("CARGO_BIN_EXE_cuda-gates")), faults)
+    }
+
+    fn command_of(&self, program: &Path, faults: &str) -> Command {
+        let mut command = Command::new(program);
         for (name, _) in std::env::vars_os() {
             if name.to_string_lossy().starts_with("CUDA_") {
                 command.env_remove(name);

@@ -351,7 +351,7 @@ gates:
 }
 
 #[test]
-#[ignore = "takes three minutes: each driver is given one to start"]
+#[ignore = "takes four minutes: each driver is given one to start"]
 fn a_driver_that_hangs_at_its_start_ends_the_run_in_a_minute() {
     for (device, faults, code, words) in [
         (
@@ -379,4 +379,25 @@ fn a_driver_that_hangs_at_its_start_ends_the_run_in_a_minute() {
         assert!(said.contains(words), "{faults}: {said}");
         assert!(clock.elapsed() < Duration::from_secs(75), "{faults}");
     }
+    let told = listed_devices("cuInit: hang");
+    let words = "no CUDA device: cannot list the CUDA devices: no answer within 60 s; the process was killed";
+    assert!(told.contains(words), "{told}");
+}
+
+/// What `cuda-gates devices` says; it never fails.
+fn listed_devices(faults: &str) -> String {
+    let output = Place::new(THREE).command(faults).arg("devices").output();
+    let output = output.unwrap();
+    let stdout = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{stdout}");
+    stdout
+}
+
+#[test]
+fn devices_are_listed_whatever_the_driver_does() {
+    let told = listed_devices("cards=2");
+    assert!(told.contains("cuda:1  Test card 1"), "{told}");
+    let told = listed_devices("cuInit: abort");
+    let words = "no CUDA device: cannot list the CUDA devices: the process that asked the driver ended: signal: 6";
+    assert!(told.contains(words) && told.contains("\nsim "), "{told}");
 }

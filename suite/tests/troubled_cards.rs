@@ -96,10 +96,21 @@ fn a_card_that_drops_out_is_never_another() {
     );
 }
 
+const SECOND_HANGS: &str = "cuLaunchKernel(copy)#1: xid 13; cuLaunchKernel(mark_nonzero): hang";
+
 /// Runs the suite, and edits a file of its folder while its second case hangs.
 fn edited(file: &str, edit: impl Fn(&str) -> String + Sync) -> Ran {
     let place = Place::new(THREE);
     let path = place.folder.path().join("specs").join(file);
+    let edit = || {
+        let text = fs::read_to_string(&path).unwrap_or_default();
+        fs::write(&path, edit(&text)).unwrap();
+    };
+    meanwhile(&place, edit, || place.run(SECOND_HANGS))
+}
+
+/// Does something while the second case of a run hangs.
+fn meanwhile<T>(place: &Place, act: impl Fn() + Sync, run: impl FnOnce() -> T) -> T {
     let cards = place.folder.path().join("cards");
     thread::scope(|scope| {
         scope.spawn(|| {
@@ -108,11 +119,73 @@ fn edited(file: &str, edit: impl Fn(&str) -> String + Sync) -> Ran {
             while !cards.exists() && Instant::now() < deadline {
                 thread::sleep(Duration::from_millis(10));
             }
-            let text = fs::read_to_string(&path).unwrap_or_default();
-            fs::write(&path, edit(&text)).unwrap();
+            act();
         });
-        place.run("cuLaunchKernel(copy)#1: xid 13; cuLaunchKernel(mark_nonzero): hang")
+        run()
     })
+}
+
+/// Copies what the suite needs of the kernels; a comment is another version of them.
+#[test]
+fn kernels_that_are_edited_during_a_run_judge_none_of_its_cases() {
+    let place = Place::new(THREE);
+    let kernels = place.folder.path().join("kernels");
+    fs::create_dir(&kernels).unwrap();
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("kernels/compaction.cu");
+    let source = fs::read_to_string(source).unwrap();
+    let file = kernels.join("compaction.cu");
+    fs::write(&file, &source).unwrap();
+    let edit = || fs::write(&file, format!("{source}// larger\n")).unwrap();
+    let arguments = ["--timeout", "1.5", "--kernels", "kernels"];
+    let run = || place.run_on("cuda", SECOND_HANGS, &arguments);
+    let ran = meanwhile(&place, edit, run).ends(1);
+    assert_eq!(ran.outcomes(), each(["pass", "error", "error"]));
+    let reason = ran.reason("after");
+    let words = "setup: the kernels, or their PTX, have changed since the run began";
+    assert!(reason.starts_with(words), "{reason}");
+}
+
+/// As an upgrade at night does: the case after it is run by the build that began.
+#[test]
+fn a_program_that_is_replaced_during_a_run_stays_the_one_that_began() {
+    let place = Place::new(THREE);
+    let program = place.folder.path().join("upgraded");
+    fs::copy(env!("CARGO_BIN_EXE_cuda-gates"), &program).unwrap();
+    let names = std::sync::Mutex::new(Vec::new());
+    let replace = || {
+        fs::remove_file(&program).unwrap();
+        fs::copy("/bin/false", &program).unwrap();
+        *names.lock().unwrap() = names_of_workers(&program);
+    };
+    let run = || {
+        let arguments = ["run", "--device", "cuda", "--image", "jit"];
+        let mut command = place.command_of(&program, SECOND_HANGS);
+        command.args(arguments).args(["--timeout", "1.5"]).output()
+    };
+    let output = meanwhile(&place, replace, run).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let [report] = &reports(&place.folder.path().join("reports"))[..] else {
+        panic!("{output:?}");
+    };
+    assert_eq!(outcomes(report), each(["pass", "error", "pass"]));
+    // At least the worker and the process that asks NVML.
+    let names = names.into_inner().unwrap();
+    assert!(names.len() >= 2, "{names:?}");
+    for name in names {
+        assert_eq!(name, "upgraded");
+    }
+}
+
+/// The short names of the processes that a program started of itself under its own long name.
+fn names_of_workers(program: &Path) -> Vec<String> {
+    let start = format!("{}\0__worker\0", program.display());
+    let processes = fs::read_dir("/proc").unwrap().flatten();
+    let of = |process: fs::DirEntry| {
+        let line = fs::read_to_string(process.path().join("cmdline")).ok()?;
+        let name = fs::read_to_string(process.path().join("comm")).ok()?;
+        line.starts_with(&start).then(|| name.trim_end().to_owned())
+    };
+    processes.filter_map(of).collect()
 }
 
 #[test]

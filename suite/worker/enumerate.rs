@@ -1,11 +1,11 @@
 //! Which cards there are, asked in a process of its own: the one that owns the trials never initialises CUDA.
 
 use std::io::{Read, Write};
-use std::process::{self, Command, Stdio};
+use std::process::{self, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::{WORKER_ARGUMENT, environment};
+use super::{WORKER_ARGUMENT, environment, own};
 use crate::device::{DeviceInfo, cuda};
 use crate::outcome::{Fault, Reason};
 
@@ -22,9 +22,8 @@ type Listed = Result<Vec<DeviceInfo>, Reason>;
 /// `environment`: what the driver says, or that it ended or held up the process which asked.
 pub fn enumerate_devices() -> Result<Vec<DeviceInfo>, Fault> {
     let lost = |why: String| Fault::environment(format!("cannot list the CUDA devices: {why}"));
-    let program = std::env::current_exe().map_err(|error| lost(error.to_string()))?;
-    let mut command = Command::new(program);
-    command.args([WORKER_ARGUMENT, ARGUMENT]);
+    let program = own::program().map_err(|error| lost(error.to_string()))?;
+    let mut command = own::command(&program, &[WORKER_ARGUMENT.into(), ARGUMENT.into()]);
     command.stdin(Stdio::null()).stdout(Stdio::piped());
     environment::prepare(&mut command);
     let mut child = command.spawn().map_err(|error| lost(error.to_string()))?;

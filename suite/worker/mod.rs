@@ -25,6 +25,7 @@ pub mod execute;
 mod memory;
 mod nvml;
 mod open;
+mod own;
 mod pool;
 mod process;
 mod protocol;
@@ -92,8 +93,17 @@ pub struct WorkerConfig {
     pub kernels: Option<PathBuf>,
     /// Other than the default on the simulated device alone.
     pub schedules: Schedules,
-    /// The SHA-256 of each suite by its path, as the run began with them; none: whatever is there.
-    pub suites: Option<BTreeMap<String, String>>,
+    /// What the run began with; none: whatever is there.
+    pub began: Option<Began>,
+}
+
+/// Suites and kernels as a run began with them: results of two versions are not one run's.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Began {
+    /// The SHA-256 of each suite by its path.
+    pub suites: BTreeMap<String, String>,
+    /// Over the sources and the PTX of every kernel that a suite names.
+    pub kernels_sha256: String,
 }
 
 impl WorkerConfig {
@@ -104,7 +114,7 @@ impl WorkerConfig {
             specs: None,
             kernels: None,
             schedules: Schedules::default(),
-            suites: None,
+            began: None,
         }
     }
 }

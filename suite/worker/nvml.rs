@@ -10,15 +10,14 @@ mod tests;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::WORKER_ARGUMENT;
 use super::capture::last_words;
 use super::process::{Process, Silence, describe};
+use super::{WORKER_ARGUMENT, own};
 use crate::identity::{self, Field, Identity, Reading, XidLog};
 use crate::outcome::Reason;
 use crate::terms::ReasonKind;
@@ -75,17 +74,15 @@ impl NvmlLaunch {
     /// This executable, which must hand over to [`work`](super::work) when it is asked to: a minute an answer.
     pub fn this_executable() -> Self {
         Self {
-            // The link serves as well, but shows no name in a list of processes.
-            program: std::env::current_exe().unwrap_or_else(|_| "/proc/self/exe".into()),
+            // Why it cannot be started is told where it is asked.
+            program: own::program().unwrap_or_else(|_| own::RUNNING.into()),
             arguments: vec![WORKER_ARGUMENT.into(), ARGUMENT.into()],
             limit: LIMIT,
         }
     }
 
     fn start(&self) -> Result<Process, String> {
-        let mut command = Command::new(&self.program);
-        command.args(&self.arguments);
-        Process::spawn(command).map_err(|error| {
+        Process::spawn(own::command(&self.program, &self.arguments)).map_err(|error| {
             let program = self.program.display();
             format!("environment: cannot start a process to ask NVML ({program}): {error}")
         })

@@ -2,7 +2,7 @@
 
 use super::execute::{Executor, Tell};
 use super::sources;
-use super::{Address, Execute, WORKER_ARGUMENT, WorkerConfig, enumerate, memory, nvml, serve};
+use super::{Address, Execute, WORKER_ARGUMENT, WorkerConfig, enumerate, memory, nvml, own, serve};
 use crate::case;
 use crate::device::cuda::{CudaDevice, Select};
 use crate::device::sim::SimDevice;
@@ -20,6 +20,7 @@ pub fn is_asked_for() -> bool {
 
 /// The main function of a worker.
 pub fn work() -> ! {
+    own::take_name();
     if enumerate::is_asked_for() {
         enumerate::list()
     }

@@ -13,7 +13,7 @@ use crate::spec::waivers::{self, Waivers};
 use crate::spec::{self, Known, Names, SpecErrors};
 use crate::{host, input, reference};
 
-use super::{WorkerConfig, execute};
+use super::{Began, WorkerConfig, execute};
 
 include!(concat!(env!("OUT_DIR"), "/specs.rs"));
 
@@ -48,27 +48,40 @@ pub fn load(specs: Option<&Path>, kernels: Option<&Path>) -> Result<Sources, Str
 /// meanwhile.
 ///
 /// # Errors
-/// A suite that is not the one that the run began with: by its hash in `began`, or since it cannot be read any more;
-/// or a folder of kernels that cannot be read.
+/// A suite, or kernels, that are not the ones that the run began with: by their hashes in `began`, or since they cannot
+/// be read any more.
 pub(super) fn load_again(config: &WorkerConfig) -> Result<(Vec<Suite>, Catalog), String> {
-    let catalog = Catalog::open(config.kernels.as_deref()).map_err(|error| error.to_string())?;
+    let catalog = Catalog::open(config.kernels.as_deref());
+    let catalog = catalog.map_err(|error| changed_kernels(&format!(": {error}")))?;
     let suites = suites(config.specs.as_deref(), &catalog);
     let suites = suites.map_err(|problems| {
         let problems = problems.render();
         format!("the specs have changed since the run began. {CHANGED}:\n{problems}")
     })?;
-    if let Some(began) = &config.suites {
-        same(began, &hashes(&suites))?;
+    if let Some(began) = &config.began {
+        let now = hashes(&suites, &catalog);
+        same(&began.suites, &now.suites)?;
+        if began.kernels_sha256 != now.kernels_sha256 {
+            return Err(changed_kernels(""));
+        }
     }
     Ok((suites, catalog))
 }
 
 const CHANGED: &str = "Put them back and resume it, or begin a new run";
 
-/// The SHA-256 of each suite by its path.
-pub fn hashes(suites: &[Suite]) -> BTreeMap<String, String> {
+/// The SHA-256 of each suite, and of the kernels that they name.
+pub fn hashes(suites: &[Suite], catalog: &Catalog) -> Began {
     let pair = |suite: &Suite| (suite.path.clone(), suite.sha256.clone());
-    suites.iter().map(pair).collect()
+    let modules = suites.iter().flat_map(|suite| &suite.kernels);
+    Began {
+        suites: suites.iter().map(pair).collect(),
+        kernels_sha256: catalog.digest(modules.map(String::as_str)),
+    }
+}
+
+fn changed_kernels(what: &str) -> String {
+    format!("the kernels, or their PTX, have changed since the run began. {CHANGED}{what}")
 }
 
 /// Results of two versions of a spec are not one run's.
@@ -245,6 +258,12 @@ mod tests {
     use super::*;
     use crate::worker::Address;
 
+    const MINE: &str = "version: 1\nsuite: mine\nkernels: [compaction.cu]\naxes: {n: [5]}\n\
+        inputs: {input: {type: i32, generator: survivors, seed: 1, keep: 128, len: n}}\n\
+        buffers: {out: {type: i32, len: n}}\n\
+        pipelines: {main: [{kernel: copy, grid: 1, block: 64, args: [input, out, n]}]}\n\
+        gates: {copies: {run: main, check: exact, got: out, want: {copy: input}}}\n";
+
     #[test]
     fn near_names_are_the_alike_ones() {
         let known = ["compaction", "faulty/lost_update", "radix"];
@@ -256,34 +275,66 @@ mod tests {
 
     #[test]
     fn a_worker_reads_no_waivers_and_refuses_other_suites() {
-        const SUITE: &str = "version: 1\nsuite: mine\nkernels: [compaction.cu]\naxes: {n: [5]}\n\
-            inputs: {input: {type: i32, generator: survivors, seed: 1, keep: 128, len: n}}\n\
-            buffers: {out: {type: i32, len: n}}\n\
-            pipelines: {main: [{kernel: copy, grid: 1, block: 64, args: [input, out, n]}]}\n\
-            gates: {copies: {run: main, check: exact, got: out, want: {copy: input}}}\n";
         let folder = tempfile::tempdir().unwrap();
         let write =
             |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
-        write("mine.yaml", SUITE);
+        write("mine.yaml", MINE);
         let mut config = WorkerConfig::new(Address::Sim);
         config.specs = Some(folder.path().to_owned());
         let began = load(Some(folder.path()), None).unwrap_or_else(|problems| panic!("{problems}"));
-        config.suites = Some(hashes(&began.suites));
+        config.began = Some(hashes(&began.suites, &began.catalog));
         write(waivers::FILE, "version: 1\nwaivers: [{cases:");
         assert!(load(Some(folder.path()), None).is_err());
         let again = load_again(&config).map(|(suites, _)| suites.len());
         assert_eq!(again, Ok(1));
-        for edited in [format!("{SUITE}# larger\n"), SUITE.replace("exact", "exac")] {
+        for edited in [format!("{MINE}# larger\n"), MINE.replace("exact", "exac")] {
             write("mine.yaml", &edited);
             let refused = load_again(&config).map(|_| ()).unwrap_err();
             let words = "the specs have changed since the run began";
             assert!(refused.starts_with(words), "{refused}");
             assert!(refused.contains("mine.yaml"), "{refused}");
         }
-        write("mine.yaml", SUITE);
-        write("new.yaml", &SUITE.replace("suite: mine", "suite: new"));
+        write("mine.yaml", MINE);
+        write("new.yaml", &MINE.replace("suite: mine", "suite: new"));
         let refused = load_again(&config).map(|_| ()).unwrap_err();
         assert!(refused.contains("new.yaml)"), "{refused}");
+    }
+
+    /// Also one whose folder cannot be read any more; a kernel that no suite names is nobody's.
+    #[test]
+    fn a_worker_refuses_other_kernels() {
+        let folder = tempfile::tempdir().unwrap();
+        let kernels = folder.path().join("kernels");
+        let specs = folder.path().join("specs");
+        for made in [&kernels, &specs] {
+            std::fs::create_dir(made).unwrap();
+        }
+        std::fs::write(specs.join("mine.yaml"), MINE).unwrap();
+        let source = || {
+            Catalog::open(None)
+                .unwrap()
+                .source("compaction")
+                .unwrap()
+                .to_owned()
+        };
+        let write = |name: &str, text: &str| std::fs::write(kernels.join(name), text).unwrap();
+        write("compaction.cu", &source());
+        let mut config = WorkerConfig::new(Address::Sim);
+        (config.specs, config.kernels) = (Some(specs.clone()), Some(kernels.clone()));
+        let began = load(Some(&specs), Some(&kernels)).unwrap_or_else(|told| panic!("{told}"));
+        config.began = Some(hashes(&began.suites, &began.catalog));
+        write("other.cu", "// nobody's\n");
+        assert!(load_again(&config).is_ok());
+        write("compaction.cu", &format!("{}// larger\n", source()));
+        let changed = load_again(&config).map(|_| ()).unwrap_err();
+        write("compaction.cu", &source());
+        assert!(load_again(&config).is_ok());
+        std::fs::remove_dir_all(&kernels).unwrap();
+        let gone = load_again(&config).map(|_| ()).unwrap_err();
+        for told in [changed, gone] {
+            let words = "the kernels, or their PTX, have changed since the run began. Put them";
+            assert!(told.starts_with(words), "{told}");
+        }
     }
 
     #[test]

@@ -3,7 +3,6 @@
 use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
-use std::process::Command;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -11,7 +10,7 @@ use super::capture::{Output, last_words};
 use super::child::Worker;
 use super::process::{Silence, describe};
 use super::protocol::{Reply, Request, VERSION};
-use super::{WORKER_ARGUMENT, WorkerConfig, environment, memory};
+use super::{WORKER_ARGUMENT, WorkerConfig, environment, memory, own};
 use crate::device::DeviceInfo;
 use crate::device::sim::Schedule;
 use crate::outcome::Fault;
@@ -39,7 +38,7 @@ impl Launch {
     /// This executable, started as a worker: a minute to start, two minutes a case.
     pub fn this_executable(config: WorkerConfig) -> io::Result<Self> {
         Ok(Self {
-            program: std::env::current_exe()?,
+            program: own::program()?,
             arguments: vec![WORKER_ARGUMENT.into()],
             config,
             startup_deadline: Duration::from_secs(60),
@@ -285,8 +284,7 @@ impl Supervisor {
 
     fn start(&self) -> Result<Worker, Box<Answer>> {
         let limit = self.launch.startup_deadline;
-        let mut command = Command::new(&self.launch.program);
-        command.args(&self.launch.arguments);
+        let mut command = own::command(&self.launch.program, &self.launch.arguments);
         environment::prepare(&mut command);
         let mut worker = Worker::spawn(command).map_err(|error| {
             let program = self.launch.program.display();

@@ -150,3 +150,64 @@ fn two_runs_of_one_id_are_named_by_their_folders() {
         assert_eq!(store.load(path).unwrap().report.run.id, "nextest-lost");
     }
 }
+
+/// A process that may read everything is told so by the system as well, once it has given up being root.
+#[test]
+fn a_run_that_may_not_be_read_does_not_vanish() {
+    use std::os::unix::fs::PermissionsExt;
+    const FOLDER: &str = "CUDA_GATES_TEST_UNREADABLE";
+    if let Some(root) = std::env::var_os(FOLDER) {
+        return what_may_not_be_read_is_told(&Store::open(root));
+    }
+    let (dir, store) = store();
+    let open = |path: &Path| fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+    open(dir.path());
+    of(&store, false, &[(1, Outcome::Pass)]);
+    let shut = of(&store, false, &[(1, Outcome::Pass)]);
+    let file = of(&store, false, &[(1, Outcome::Pass)]).join("run.json");
+    for path in [&shut, &file] {
+        fs::set_permissions(path, fs::Permissions::from_mode(0o000)).unwrap();
+    }
+    // Root may read anything, and another user may not start what is built at root's home.
+    let is_root = fs::read_dir(&shut).is_ok();
+    if !is_root {
+        what_may_not_be_read_is_told(&store);
+        return open(&shut);
+    }
+    let program = dir.path().join("tests");
+    fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+    let name = "archive::tests::results::a_run_that_may_not_be_read_does_not_vanish";
+    let ran = Command::new("setpriv")
+        .args(["--reuid", "65534", "--regid", "65534", "--clear-groups"])
+        .arg(&program)
+        .args(["--exact", name])
+        .env(FOLDER, store.root())
+        .current_dir(dir.path())
+        .output()
+        .unwrap();
+    let told = String::from_utf8_lossy(&ran.stdout);
+    assert!(ran.status.success() && told.contains("1 passed"), "{ran:?}");
+}
+
+/// Of three runs one has a folder, and one a file, that may not be read.
+fn what_may_not_be_read_is_told(store: &Store) {
+    let listed = store.list().unwrap();
+    assert_eq!(listed.len(), 3);
+    let mut unreadable = 0;
+    for run in listed {
+        let verified = store.verify(&run.id).unwrap();
+        let State::Unreadable(told) = run.state else {
+            assert_eq!(verified.problems, [""; 0]);
+            continue;
+        };
+        unreadable += 1;
+        let shown = store.load(&run.id).unwrap_err().to_string();
+        for told in [told, shown, verified.problems.join("\n")] {
+            let denied = told.contains("Permission denied");
+            assert!(denied && told.contains("readable"), "{told}");
+            assert!(!told.contains("writable"), "{told}");
+        }
+    }
+    assert_eq!(unreadable, 2);
+    assert_eq!(store.verify_all().unwrap().len(), 3);
+}

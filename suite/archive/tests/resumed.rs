@@ -130,6 +130,10 @@ fn what_cannot_be_taken_up_says_why() {
             start.replace("cuda:0", "cuda:1"),
             "changed after it was written",
         ),
+        (
+            start.replace("\"seal\"", "\"unsealed\""),
+            "changed after it was written: it lacks its seal",
+        ),
         (start[..start.len() / 2].to_owned(), "cut short"),
         ("[]".to_owned(), "not a cuda-gates report"),
         (

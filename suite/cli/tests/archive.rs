@@ -126,7 +126,7 @@ fn plots_are_files_and_their_names_the_answer() {
     assert_eq!(answer.text, format!("wrote {}\n", jit.display()));
     let trouble = format!("error: cannot write {}: ", svg.display());
     assert!(answer.trouble.starts_with(&trouble), "{}", answer.trouble);
-    assert_eq!((answer.code, answer.trouble.lines().count()), (3, 1));
+    assert_eq!((answer.code, answer.trouble.lines().count()), (2, 1));
     assert!(std::fs::read_to_string(&jit).unwrap().starts_with("<svg "));
     report.tables[0].suite = "long".repeat(100);
     let answer = show(&report, &folder).unwrap();
@@ -136,7 +136,7 @@ fn plots_are_files_and_their_names_the_answer() {
         "{answer:?}"
     );
     let failure = show(&report, &run.join("below_a_file")).unwrap_err();
-    assert_eq!(failure.code, 3);
+    assert_eq!(failure.code, 2);
     assert!(failure.text.contains("below_a_file"), "{}", failure.text);
     let both = parse("report show --plots here --format json").unwrap_err();
     assert_eq!(both.exit_code(), 2);
@@ -199,6 +199,36 @@ fn a_run_of_many_processes_is_listed_and_shown_as_one() {
     );
 }
 
+/// A misspelt folder must not look like one whose runs are all right.
+#[test]
+fn an_archive_without_runs_is_not_verified() {
+    let dir = tempfile::tempdir().unwrap();
+    for (folder, words) in [
+        (
+            dir.path().join("nowhere"),
+            "is not there: nothing was verified. Name the archive",
+        ),
+        (dir.path().to_owned(), "nothing was verified"),
+    ] {
+        for (format, text) in [("text", ""), ("json", "\"runs\": []")] {
+            let command = format!(
+                "report verify --reports {} --format {format}",
+                folder.display()
+            );
+            let told = answer(&command).unwrap();
+            assert_eq!(told.code, 4, "{command}");
+            assert!(
+                told.text.contains(text) && told.trouble.contains(words),
+                "{told:?}"
+            );
+            assert!(told.trouble.contains(folder.to_str().unwrap()), "{told:?}");
+        }
+    }
+    Store::open(dir.path()).begin_run(on_h200()).unwrap();
+    let told = answer(&format!("report verify --reports {}", dir.path().display())).unwrap();
+    assert_eq!((told.code, told.trouble), (0, String::new()));
+}
+
 #[test]
 fn a_run_that_is_not_there_is_wrong_usage() {
     let dir = tempfile::tempdir().unwrap();
@@ -212,5 +242,5 @@ fn a_run_that_is_not_there_is_wrong_usage() {
     let file = dir.path().join("file");
     std::fs::write(&file, "").unwrap();
     let failure = answer(&format!("report list --reports {}", file.display())).unwrap_err();
-    assert_eq!(failure.code, 3, "{}", failure.text);
+    assert_eq!(failure.code, 2, "{}", failure.text);
 }

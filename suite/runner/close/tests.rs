@@ -291,11 +291,20 @@ fn a_run_that_was_changed_is_not_closed() {
     for file in ["report.json", "run.json"] {
         let path = folder.join(file);
         let text = fs::read_to_string(&path).unwrap();
-        let changed = text.replace("simulated device", "another device");
-        assert_ne!(changed, text);
-        fs::write(&path, changed).unwrap();
-        let told = place.close(&["n=2"]).err().expect(file).to_string();
-        assert!(told.contains("changed after it was written"), "{told}");
+        for (from, to, words) in [
+            (
+                "simulated device",
+                "another device",
+                "changed after it was written",
+            ),
+            ("\"seal\"", "\"unsealed\"", "its seal was taken away"),
+        ] {
+            let changed = text.replace(from, to);
+            assert_ne!(changed, text);
+            fs::write(&path, changed).unwrap();
+            let told = place.close(&["n=2"]).err().expect(file).to_string();
+            assert!(told.contains(words), "{told}");
+        }
         fs::write(&path, text).unwrap();
     }
     place.close(&["n=2"]).unwrap();

@@ -109,7 +109,7 @@ impl Decoder<'_> {
             let parse = |text: &str| FailureKind::all().find(|kind| kind.name() == text);
             self.word(item, "kind", &names, parse)
         };
-        let kinds: Option<Vec<FailureKind>> = items.iter().map(|item| kind(item)).collect();
+        let kinds: Option<Vec<FailureKind>> = items.iter().map(kind).collect();
         kinds.filter(|kinds| !kinds.is_empty())
     }
 
