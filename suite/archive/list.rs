@@ -36,6 +36,8 @@ pub struct Listed {
     /// Written by many processes, none of which knows whether all its results are there.
     pub joined: bool,
     pub totals: Totals,
+    /// Rules for whole runs that it broke.
+    pub problems: usize,
     /// A process is writing it at this moment.
     pub running: bool,
     /// Cases that it was to run; none where it does not say.
@@ -145,6 +147,7 @@ fn listed(path: &Path) -> Listed {
         state: State::Incomplete,
         joined: false,
         totals: Totals::default(),
+        problems: 0,
         running: Owner::is_there(path),
         selected: None,
         seal: Seal::Absent,
@@ -157,6 +160,7 @@ fn listed(path: &Path) -> Listed {
             listed.state = loaded.state;
             listed.joined = loaded.report.run.joined;
             listed.totals = loaded.report.totals;
+            listed.problems = loaded.report.run.problems.len();
             listed.selected = loaded.report.run.choices.map(|choices| choices.cases);
             listed.seal = loaded.seal;
             listed.broken_lines = loaded.broken_lines;

@@ -51,10 +51,13 @@ pub(super) fn waived(waivers: &Waivers, case: &Case) -> String {
                 ""
             };
             format!(
-                "{} ({}, until {}): cards {}, drivers {}{often}",
+                "{} ({}, until {}): kinds {}, cards {}, drivers {}{often}",
                 waiver.reason,
                 waiver.link,
                 waiver.expires,
+                waiver
+                    .kind_names()
+                    .map_or_else(|| "any finding".to_owned(), |names| names.join(", ")),
                 waiver.cards.join(", "),
                 waiver.drivers
             )

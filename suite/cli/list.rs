@@ -76,6 +76,7 @@ fn waiver_json(waiver: &Waiver) -> serde_json::Value {
     json!({
         "cases": waiver.cases,
         "cards": waiver.cards,
+        "kinds": waiver.kind_names(),
         "drivers": waiver.drivers.to_string(),
         "reason": waiver.reason,
         "link": waiver.link,

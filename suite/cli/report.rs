@@ -8,7 +8,7 @@ use super::args::{Format, ShowFormat};
 use super::output::{self, Answer, Failure, Outcome};
 use super::table::columns;
 use crate::archive::{Listed, Loaded, State, Store};
-use crate::report::{Redactor, Seal, summary_markdown, summary_text, to_json};
+use crate::report::{Redactor, Seal, broken_rules, summary_markdown, summary_text, to_json};
 use crate::runner::{self, CloseError, Options, width};
 
 /// Below a run that nobody has judged as a whole.
@@ -63,7 +63,7 @@ fn as_row(run: &Listed) -> Vec<String> {
         run.driver.clone(),
         card,
         run.profile.clone(),
-        run.totals.line(),
+        format!("{}{}", run.totals.line(), broken_rules(run.problems)),
         about,
     ]
 }
@@ -88,6 +88,7 @@ fn as_json(run: &Listed) -> serde_json::Value {
         "changed": run.seal.broken(),
         "unreadable": why,
         "totals": run.totals,
+        "problems": run.problems,
         "broken_lines": run.broken_lines,
     })
 }

@@ -32,6 +32,7 @@ pub use junit::junit_xml;
 pub use markdown::summary_markdown;
 pub use redact::Redactor;
 pub use seal::{Seal, results_sha256, seal_of};
+pub use summary::broken_rules;
 pub use text::summary_text;
 
 #[cfg(test)]

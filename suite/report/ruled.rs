@@ -93,6 +93,9 @@ named_enum! {
 pub struct WaiverRecord {
     pub cases: String,
     pub cards: Vec<String>,
+    /// What it waives; any finding where it names none.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub kinds: Option<Vec<String>>,
     /// `any`, `580.159.04`, or `from 570.26, below 580.65.06`.
     pub drivers: String,
     pub reason: String,

@@ -19,6 +19,9 @@ use crate::terms::{DeviceKind, FindingKind, Outcome, ReasonKind};
 /// Fields of a card that stay what they are while it runs.
 const SAME: &[&str] = &["driver_version", "inforom_image", "uuid", "vbios"];
 
+/// Cases of a broken card that are told one by one.
+const CASES_TOLD_MAX: usize = 8;
+
 /// A run that is over, as its rules see it.
 pub(super) struct Whole<'a> {
     pub suites: &'a [Suite],
@@ -125,6 +128,7 @@ impl Whole<'_> {
         WaiverRecord {
             cases: waiver.cases.clone(),
             cards: waiver.cards.clone(),
+            kinds: owned(waiver.kind_names()),
             drivers: waiver.drivers.to_string(),
             reason: waiver.reason.clone(),
             link: waiver.link.clone(),
@@ -239,6 +243,10 @@ impl Results<'_> {
     }
 }
 
+fn owned(names: Option<Vec<&str>>) -> Option<Vec<String>> {
+    names.map(|names| names.into_iter().map(str::to_owned).collect())
+}
+
 /// Whether a case was judged at all, or died trying.
 fn ran(record: &CaseRecord) -> bool {
     match record.outcome {
@@ -314,13 +322,18 @@ pub(super) fn identity(
         Some(Field::Unavailable(reason)) => format!("not known ({reason})"),
         None => "not known".to_owned(),
     };
+    let mend = |name: &str| match now.get(name) {
+        Some(Field::Unavailable(_)) => "reset the card or reboot, and run it again",
+        _ => "run it again on a machine that stays as it is",
+    };
     let changed = SAME.iter().copied().filter(differs);
     let problems = changed.map(|name| RunProblem {
         rule: RunRule::Identity,
         message: format!(
-            "{name} was {} when the run began and is {} at its end: run it again on a machine that stays as it is",
+            "{name} was {} when the run began and is {} at its end: {}",
             shown(before, name),
-            shown(now, name)
+            shown(now, name),
+            mend(name)
         ),
     });
     problems.collect()
@@ -328,35 +341,43 @@ pub(super) fn identity(
 
 /// The card broke during cases that say nothing of it, or between cases.
 pub(super) fn health(records: &[CaseRecord], after: &BTreeMap<String, Field>) -> Vec<RunProblem> {
-    let problem = |when: &str, what: Vec<String>| RunProblem {
+    let problem = |when: String, what: &[String]| RunProblem {
         rule: RunRule::Health,
         message: format!(
             "{when}: {}: results of a card that breaks show nothing; reset or replace it",
             what.join(", ")
         ),
     };
-    // A control of health found what it expects.
-    let found = |record: &CaseRecord| {
-        let mut findings = record.findings.iter();
-        findings.any(|finding| finding.kind == FindingKind::Health)
-    };
-    let told = |record: &CaseRecord| matches!(record.outcome, Outcome::Fail | Outcome::Error);
-    let quiet = records
-        .iter()
-        .filter(|record| !told(record) && !found(record));
-    let during = quiet.filter_map(|record| {
-        let broken = record.health.as_ref()?.broken();
-        (!broken.is_empty()).then(|| problem(&format!("during {}", record.id), broken))
+    let silent = records.iter().filter(|record| !tells(record));
+    let broken = silent.filter_map(|record| {
+        let what = record.health.as_ref()?.broken();
+        (!what.is_empty()).then_some((record.id.as_str(), what))
     });
+    let broken: Vec<(&str, Vec<String>)> = broken.collect();
+    let each = broken.iter().take(CASES_TOLD_MAX);
+    let mut problems: Vec<RunProblem> = each
+        .map(|(id, what)| problem(format!("during {id}"), what))
+        .collect();
+    if let Some((_, what)) = broken.get(CASES_TOLD_MAX) {
+        let more = broken.len() - CASES_TOLD_MAX;
+        problems.push(problem(format!("during {more} more cases"), what));
+    }
     let between = after.get(BETWEEN_CASES).and_then(|field| match field {
         Field::Value(value) => serde_json::from_value::<HealthRecord>(value.clone()).ok(),
         Field::Unavailable(_) => None,
     });
-    let between = between.map(|health| health.broken());
-    let between = between.filter(|broken| !broken.is_empty());
-    during
-        .chain(between.map(|broken| problem("between cases", broken)))
-        .collect()
+    let what = between.map(|health| health.broken()).unwrap_or_default();
+    if !what.is_empty() {
+        problems.push(problem("between cases".to_owned(), &what));
+    }
+    problems
+}
+
+/// Whether a case shows by itself that something was wrong, as a control of health does.
+fn tells(record: &CaseRecord) -> bool {
+    let mut findings = record.findings.iter();
+    matches!(record.outcome, Outcome::Fail | Outcome::Error)
+        || findings.any(|finding| finding.kind == FindingKind::Health)
 }
 
 /// What went wrong where no case could tell it. Of a filtered run too: it is the machine's, not the selection's.

@@ -201,8 +201,13 @@ impl Start<'_> {
             let address = card.uuid.map_or(Address::Ordinal(index), Address::Uuid);
             // The folder of a nextest run is shared by its processes, but not by cards.
             let joined = self.joined.as_ref().map(|key| format!("{key}-{address}"));
+            let named = match (&address, self.options.redact) {
+                // A hidden UUID names no card.
+                (Address::Uuid(_), true) => DeviceChoice::All,
+                _ => DeviceChoice::One(address.clone()),
+            };
             let options = Options {
-                device: DeviceChoice::One(address.clone()),
+                device: named,
                 ..self.options.clone()
             };
             self.session(address, joined, (self.repro)(&options))

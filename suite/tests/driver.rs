@@ -290,6 +290,13 @@ fn all_cards_run_side_by_side_with_a_report_each() {
         assert!(repro.contains(&format!("--device {uuid} ")), "{repro}");
         assert_eq!(report["run"]["choices"]["device"], uuid);
     }
+    let hidden = Place::new(THREE)
+        .run_on("all", "cards=2", &["--redact"])
+        .ends(0);
+    for report in &hidden.reports {
+        let repro = report["cases"][0]["repro"].as_str().unwrap();
+        assert!(repro.contains("--device all "), "{repro}");
+    }
     // Each case is one trial.
     assert_eq!(
         ran.stderr.matches("three::faulty").count(),

@@ -78,6 +78,7 @@ fn why_waived(case: &CaseRecord) -> String {
 
 fn totals(report: &Report) -> String {
     let mut line = report.totals.line();
+    line.push_str(&broken_rules(report.run.problems.len()));
     // A run that died left no times.
     if report.run.wall_ms > 0.0 {
         line.push_str(&format!(" in {}", seconds(report.run.wall_ms)));
@@ -89,6 +90,15 @@ fn totals(report: &Report) -> String {
         ));
     }
     line
+}
+
+/// `, 2 broken rules` behind the totals of a run: it fails though every case may have passed.
+pub fn broken_rules(count: usize) -> String {
+    match count {
+        0 => String::new(),
+        1 => ", 1 broken rule".to_owned(),
+        count => format!(", {count} broken rules"),
+    }
 }
 
 /// `0.85 s`, `12.3 s`, `4 min 05 s`.

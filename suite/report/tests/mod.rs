@@ -242,6 +242,7 @@ fn failing() -> Report {
     facts.run.waivers = vec![WaiverRecord {
         cases: "compaction::multiset::*".to_owned(),
         cards: vec!["NVIDIA H200".to_owned()],
+        kinds: None,
         drivers: "from 580".to_owned(),
         reason: "known on this driver".to_owned(),
         link: "https://example.com/bugs/1".to_owned(),

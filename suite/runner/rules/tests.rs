@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::report::record::{CaseRecord, CaseWaiver};
+use crate::report::record::{CaseRecord, CaseWaiver, HealthRecord};
 use crate::runner::blank::{blank_case, blank_record};
 use crate::spec::{Kernels, Known, Names, load_text};
 
@@ -257,5 +257,49 @@ fn a_driver_that_changes_during_the_run_is_told() {
         identity(&lost, &before),
         [],
         "what was not known says nothing"
+    );
+}
+
+#[test]
+fn a_card_that_breaks_is_told_of_cases_that_say_nothing() {
+    let suffers = |id: usize, outcome| {
+        let mut record = blank_record(&format!("s::g::n={id}::jit"));
+        record.outcome = outcome;
+        record.health = Some(HealthRecord {
+            xid_events: vec![79.into()],
+            ..HealthRecord::default()
+        });
+        record
+    };
+    let told = |records: &[CaseRecord]| {
+        let after = BTreeMap::new();
+        let problems = super::health(records, &after).into_iter();
+        problems
+            .map(|problem| problem.message)
+            .collect::<Vec<String>>()
+    };
+    let failed = [suffers(0, Outcome::Fail), suffers(1, Outcome::Error)];
+    assert_eq!(told(&failed), [""; 0]);
+    let one = [suffers(2, Outcome::Pass)];
+    let words = "during s::g::n=2::jit: Xid 79: results of a card that breaks show nothing; reset or replace it";
+    assert_eq!(told(&one), [words]);
+    let many: Vec<CaseRecord> = (0..100).map(|id| suffers(id, Outcome::Waived)).collect();
+    let told = told(&many);
+    assert_eq!(told.len(), 9, "{told:?}");
+    assert!(
+        told[8].starts_with("during 92 more cases: Xid 79"),
+        "{told:?}"
+    );
+
+    let between = HealthRecord {
+        xid_events: vec![31.into(), 48.into()],
+        ..HealthRecord::default()
+    };
+    let value = Field::Value(serde_json::to_value(between).unwrap());
+    let after = BTreeMap::from([(BETWEEN_CASES.to_owned(), value)]);
+    let problems = super::health(&[], &after);
+    assert!(
+        problems[0].message.starts_with("between cases: Xid 48: "),
+        "{problems:?}"
     );
 }

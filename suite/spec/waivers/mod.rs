@@ -189,6 +189,12 @@ impl Waiver {
         Pattern::new(&self.cases).matches(id)
     }
 
+    /// What it names; none where it is for any finding.
+    pub fn kind_names(&self) -> Option<Vec<&'static str>> {
+        let kinds = self.kinds.as_ref()?.iter();
+        Some(kinds.map(|kind| kind.name()).collect())
+    }
+
     /// Whether it is for all that a case did.
     pub fn covers(&self, failure: &[FailureKind]) -> bool {
         let by_default = |kind: &FailureKind| matches!(kind, FailureKind::Found(kind) if *kind != FindingKind::Health);
